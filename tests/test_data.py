@@ -261,6 +261,17 @@ def test_missing_file_without_an_address(bench, no_network):
     assert bench.leftovers() == []
 
 
+def test_a_set_of_ones_own_needs_neither_homepage_nor_address(bench, no_network):
+    entry = entry_of()
+    del entry["homepage"]
+    bench.write(toy=entry)
+    with pytest.raises(data.DataUnavailable) as caught:
+        bench.load()
+    assert "and its entry has no address; put the file there" in str(caught.value)
+    bench.put(CSV)
+    assert bench.load().y.tolist() == [1.0, -1.0, -1.0, 1.0]
+
+
 def test_missing_file_offline_does_not_ask_the_network(bench, no_network):
     bench.write(toy=entry_of(files=[form_of(urls=["http://toy.example/toy.csv"])]))
     with pytest.raises(data.DataUnavailable) as caught:
@@ -497,7 +508,15 @@ def broken(change):
         (lambda e: e.pop("positive"), "toy: a classification needs 'positive'"),
         (lambda e: e["files"][0]["options"].pop("positive"), "the options of toy.csv need 'posit"),
         (lambda e: e.pop("files"), "toy: a set whose source is 'files' needs 'files'"),
-        (lambda e: e.pop("homepage"), "toy: a set whose source is 'files' needs 'homepage'"),
+        (lambda e: e.update(homepage="none"), "'none': it should be an address that begins with"),
+        (
+            lambda e: e["files"][0]["options"].update(positive=[True]),
+            "options.positive.0 is True: YAML takes yes, no, on, off, true and false without",
+        ),
+        (
+            lambda e: e["files"][0]["options"].update(target=False),
+            "a word of the file put it in quotes ('no'), else name another; correct it",
+        ),
         (lambda e: e.update(builder="iris"), "a set whose source is 'files' has no 'builder'"),
         (lambda e: e.update(parents=["toy"]), "a set whose source is 'files' has no 'parents'"),
         (lambda e: made(e, "derived", builder="a"), "source is 'derived' needs 'parents'"),

@@ -588,6 +588,39 @@ def test_what_a_number_depends_on_is_redone_and_nothing_else(checkout):
     plan = asked()
     assert "run_accuracy" not in plan
     assert plan["outputs"] == 1
+    # the same where one file alone is asked for
+    claims = "results/quick/quantile_svm/claims.csv"
+    assert job_counts(snakemake(checkout, "-n", claims))["outputs"] == 1
+    shutil.rmtree(checkout / ".snakemake")
+    made = (checkout / claims).stat().st_mtime_ns
+    finished(snakemake(checkout, claims))
+    assert (checkout / claims).stat().st_mtime_ns > made
+    assert "Nothing to be done" in finished(snakemake(checkout, "-n", claims))
+
+
+def test_scripts_are_followed_by_content_and_not_by_time(checkout):
+    only_kinks(checkout)
+    finished(snakemake(checkout, "quick"))
+    scripts = sorted((checkout / "workflow" / "scripts").glob("*.py"))
+    for file in scripts:
+        file.touch()
+    assert "Nothing to be done" in finished(snakemake(checkout, "-n", "quick"))
+    expected = {  # cells outlive what runs them
+        "run_chunk": set(),
+        "fetch": set(),
+        "collect": {"results", "outputs", "notebook", "page"},
+        "report_paper": {"outputs", "notebook", "page"},
+        "report_suite": {"page"},
+    }
+    for name, rules in expected.items():
+        file = next(file for file in scripts if file.stem == name)
+        text = file.read_text()
+        file.write_text(text + "\n# changed\n")
+        run = snakemake(checkout, "-n", "quick")
+        said = finished(run)
+        found = set() if "Nothing to be done" in said else set(job_counts(run))
+        assert found - {"quick", "total"} == rules, name
+        file.write_text(text)
 
 
 # ---------------------------------------------------------------- a new paper

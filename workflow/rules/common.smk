@@ -3,6 +3,7 @@ import json
 import os
 import shlex
 import sys
+import tempfile
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -194,6 +195,7 @@ configfile: "config/config.yaml"
 read_papers()
 if Path(sys.executable).exists():  # Snakemake puts it into shell commands as it is.
     sys.executable = shlex.quote(sys.executable)
+ASIDE = tempfile.TemporaryDirectory()  # for the files of a dry run, until it ends
 AGAIN = set()  # lists of jobs that a dry run says are to be run again
 GIVEN = set()  # lists of jobs that a dry run says are to be taken from the reference results
 if workflow.is_main_process:
@@ -336,8 +338,32 @@ def depends_file(part, suite, paper):
     job_files, notebook = [job.file(RESULTS) for job in jobs(suite, paper)], Path(
         notebook_of(paper)
     )
-    digest = digest_of(part, job_files, config["papers"][paper], paper, notebook)
-    return f"{shown(suite)}/{paper}/.depends/{part}-{digest}"
+    scripts = {"results": ["collect"], "outputs": ["report_paper", "run_notebook"]}[part]
+    made_with = [*map(script_file, scripts), *[notebook] * (part == "outputs")]
+    digest = digest_of(part, job_files, config["papers"][paper], paper, made_with)
+    return standing(f"{shown(suite)}/{paper}/.depends/{part}-{digest}")
+
+
+def script_file(name):
+    """A script of the workflow. Its content counts, not its time, as the profiles say."""
+    return Path(ROOT, "workflow", "scripts", f"{name}.py")
+
+
+@cache
+def standing(file):
+    """See to it that a file is there that stands for what something depends on; return it.
+
+    It is newer then than what was made before. Snakemake would do without it, as without any missing step between, where
+    one file is asked for and what it remembers is gone. A dry run has its own.
+    """
+    place = Path(file)
+    if workflow.is_main_process and not place.exists():
+        if workflow.output_settings.dryrun:
+            place = Path(ASIDE.name, place)
+        with in_one_sentence():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.touch()
+    return str(place)
 
 
 def as_planned(name, find):
@@ -350,10 +376,12 @@ def as_planned(name, find):
 def page_depends(wildcards):
     """The file that stands for what a suite's page says beside its papers' outputs."""
     from path_benchmark.runs.cells import short_digest
+    from path_benchmark.runs.written import digest
 
     name = f"SOLUTION_PATHS_PAGE_{wildcards.suite}"
     text = as_planned(name, lambda: json.dumps(about_page(wildcards), sort_keys=True))
-    return f"{shown(wildcards.suite)}/.depends/page-{short_digest(text)}"
+    own = digest(script_file("report_suite"))
+    return standing(f"{shown(wildcards.suite)}/.depends/page-{short_digest(text + own)}")
 
 
 def about_page(wildcards):

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from ..settings import Count, Exact, Text
 from . import dna
@@ -27,8 +27,20 @@ from . import dna
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "whitespace": None}
 DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 PAIR = re.compile(rf"([0-9]+):({DECIMAL.pattern})")
-Column = int | str
-Label = int | str
+
+
+def _no_truth(value: object) -> object:
+    """Refuse what YAML makes of a word without quotes."""
+    if isinstance(value, bool):
+        raise ValueError(
+            "YAML takes yes, no, on, off, true and false without quotes for truth values; if it is "
+            f"a word of the file put it in quotes ({['no', 'yes'][value]!r}), else name another"
+        )
+    return value
+
+
+Column = Annotated[int | str, BeforeValidator(_no_truth)]
+Label = Annotated[int | str, BeforeValidator(_no_truth)]
 Values = Annotated[tuple[Label, ...], Field(min_length=1, strict=False)]
 Index = Annotated[int, Field(ge=0)]
 OPENERS = {".xz": lzma.open, ".bz2": bz2.open, ".gz": gzip.open}

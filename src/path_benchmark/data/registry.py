@@ -3,12 +3,13 @@
 import functools
 import inspect
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Generic, Literal, Self, TypeVar
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from ..settings import Count, Exact, Name, Text, check, read_yaml, unknown_key
 from . import parsers
@@ -21,12 +22,22 @@ CONFIG_NAME = Path("config") / "datasets.yaml"
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Address = Annotated[str, Field(pattern=r"^(https?|ftp)://[^ ]+$")]
-Homepage = Annotated[str, Field(pattern=r"^(https?|ftp)://")]  # remarks may follow
+
+
+def _is_address(text: str) -> str:
+    if not re.match("(https?|ftp)://", text):
+        raise ValueError(
+            "it should be an address that begins with http://, https:// or ftp://, or be left out"
+        )
+    return text
+
+
+Homepage = Annotated[str, AfterValidator(_is_address)]  # remarks may follow
 Parser, Options = TypeVar("Parser"), TypeVar("Options")
 
 # What each source has to say, and what it can't.
 NEEDS = {
-    "files": ("files", "homepage"),
+    "files": ("files",),
     "bundled": ("builder",),
     "generated": ("builder", "parameters"),
     "derived": ("builder", "parents"),

@@ -365,9 +365,10 @@ def _unavailable(entry: Entry, places: _Place) -> str:
     names = " or ".join(form.name for form in entry.files)
     mirror = f" nor in the mirror {places.mirror}" if places.mirror else ""
     source = f" (see {entry.homepage})" if entry.homepage else ""
+    bare = "" if any(form.urls for form in entry.files) else ", and its entry has no address"
     return (
         f"Data set {entry.name} is not at hand: expected {names}, which is not in {places.raw}"
-        f"{mirror}; put the file{source} there, or name a folder that holds it in "
+        f"{mirror}{bare}; put the file{source} there, or name a folder that holds it in "
         f"{MIRROR_VARIABLE}"
     )
 

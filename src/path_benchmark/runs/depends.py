@@ -15,7 +15,7 @@ SHARED = ("reporting", "runs", "data/registry.py")  # code that outputs of every
 
 
 def digest_of(
-    part: str, jobs: Iterable[str], content: dict[str, Any], paper: str, notebook: Path
+    part: str, jobs: Iterable[str], content: dict[str, Any], paper: str, files: Iterable[Path]
 ) -> str:
     """Return the digest of what a part of a paper depends on.
 
@@ -23,19 +23,19 @@ def digest_of(
     ----------
     part : {"results", "outputs"}
         Results are what the jobs' cells hold. Outputs (tables, figures, claims) depend on the
-        paper's file, its published numbers, its notebook and on the code that makes them, too.
+        paper's file, its published numbers and on the code that makes them, too.
     jobs : iterable of str
         The lists of the jobs' cells, whose names hold digests of what these depend on.
     content : dict
         The paper's file.
     paper : str
         Its folder's name.
-    notebook : Path
-        What is run on its results.
+    files : iterable of Path
+        What it is made with beside the package: scripts, and a notebook that is run on results.
     """
-    found = [*jobs]
+    found = [*jobs, *map(digest, files)]
     if part == "outputs":
-        found += [json.dumps(content, sort_keys=True), *_code(paper), digest(notebook)]
+        found += [json.dumps(content, sort_keys=True), *_code(paper)]
     return short_digest("\n".join(found))
 
 
