@@ -86,9 +86,11 @@ def finished(run):
 
 # ---------------------------------------------------------------- what is run
 
+ALL = ("--config", "reference=")  # nothing is taken from the reference results
+
 
 def test_without_a_target_the_whole_paper_suite_is_run(checkout):
-    counts = job_counts(snakemake(checkout, "-n"))
+    counts = job_counts(snakemake(checkout, "-n", *ALL))
     assert counts["all"] == 1
     # Diabetes, three inboxes, C. elegans; NASDAQ, housing, six sources of covariate shift; of the
     # robust SVM's own fifteen; of the distributionally robust models' own eight; none of the
@@ -145,7 +147,7 @@ def test_chosen_experiments_leave_out_the_papers_that_have_none(checkout):
     ],
 )
 def test_a_target_that_has_nothing_to_run_says_why(checkout, tmp_path, target, config, says):
-    run = snakemake(checkout, "-n", target, "--config", *config, mirror=tmp_path)
+    run = snakemake(checkout, "-n", target, *ALL, *config, mirror=tmp_path)
     assert run.returncode == 1
     (sentence,) = [line for line in run.stderr.splitlines() if line.startswith("error: ")]
     assert says in sentence
@@ -153,7 +155,7 @@ def test_a_target_that_has_nothing_to_run_says_why(checkout, tmp_path, target, c
 
 
 def test_the_timing_target_runs_timing_jobs_only(checkout):
-    assert set(job_counts(snakemake(checkout, "-n", "timing"))) == {
+    assert set(job_counts(snakemake(checkout, "-n", "timing", *ALL))) == {
         "fetch",
         "run_timing",
         "timing",
@@ -170,7 +172,7 @@ def test_splits_are_cut_into_jobs(checkout):
 
 
 def test_offline_keeps_only_what_is_at_hand(checkout, tmp_path):
-    run = snakemake(checkout, "-n", "--config", "offline=true")
+    run = snakemake(checkout, "-n", *ALL, "offline=true")
     assert "fetch" not in job_counts(run)
     assert "jobs/quantile_svm/accuracy/kinks/gaussian_classes" in run.stdout
     assert "jobs/quantile_svm/accuracy/path/diabetes" not in run.stdout
@@ -179,7 +181,7 @@ def test_offline_keeps_only_what_is_at_hand(checkout, tmp_path):
     # all of one data set's files, and one of another's three
     for name in ("pima-indians-diabetes.data", "ecml06_task_a_u00_eval_lab.tf.xz"):
         (tmp_path / "mirror" / name).write_text("not looked into yet\n")
-    run = snakemake(checkout, "-n", "--config", "offline=true", mirror=tmp_path / "mirror")
+    run = snakemake(checkout, "-n", *ALL, "offline=true", mirror=tmp_path / "mirror")
     assert job_counts(run)["fetch"] == 1
     assert "jobs/quantile_svm/accuracy/path/diabetes" in run.stdout
     assert "jobs/quantile_svm/accuracy/path/spam" not in run.stdout
@@ -364,9 +366,7 @@ def test_a_checkout_whose_path_has_a_space_works_with_its_own_environment(tmp_pa
 
 
 def test_a_mirror_that_is_not_there_is_one_sentence(checkout, tmp_path):
-    run = snakemake(
-        checkout, "-n", "quantile_svm", "--config", "offline=true", mirror=tmp_path / "no"
-    )
+    run = snakemake(checkout, "-n", "quantile_svm", *ALL, "offline=true", mirror=tmp_path / "no")
     assert run.returncode != 0
     message = run.stdout + run.stderr
     assert f"The mirror folder {tmp_path / 'no'} does not exist: correct or unset" in message
