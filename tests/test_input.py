@@ -330,6 +330,12 @@ def test_a_series_of_another_index(function):
 
 REQUIRED = {
     "asymmetric_svm_path": {},
+    "conditional_conformal_path": {
+        "scores": np.abs(TARGET),
+        "X_new": X[:2],
+        "kernel": "rbf",
+        "gamma": 0.5,
+    },
     "dm_drsvm_grid": {"kappa": 3.0, "lam1_values": [0.1], "lam2_values": [0.1]},
     "dm_drsvm_path": {"kappa": 3.0, "vary": "lam1", "lam2": 0.1},
     "dm_ksvm_path": {"kappa": 3.0},

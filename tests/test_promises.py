@@ -51,7 +51,12 @@ from solution_paths.validation import HUGE
 GIVEN = {"Best", "BestOnSurface", "Certificate", "Jump", "MeanCurve"}
 GIVEN |= {"OutlierCertificate", "OutlierPath", "PathError", "PathWarning", "Surface"}
 GIVEN |= {"ApproximatePath", "GapCertificate", "RocCurve", "SolutionPath"}
-GIVEN |= {"ConditionalPath", "ConformalLabels", "ConformalPath", "Curve"}  # dataclasses, whose fields say it themselves
+GIVEN |= {
+    "ConditionalPath",
+    "ConformalLabels",
+    "ConformalPath",
+    "Curve",
+}  # dataclasses, whose fields say it themselves
 
 
 def public():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
@@ -30,6 +30,7 @@ from ..validation import (
     order_of,
     plain_labels,
 )
+from .bases import BaseEstimator, ClassifierMixin, RegressorMixin
 from .checking import (
     ELSEWHERE,
     known_labels,

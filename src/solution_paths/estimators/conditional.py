@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing, check_random_state
@@ -17,6 +17,7 @@ from ..models.conditional_conformal import conditional_conformal_path
 from ..solution.conditional import ConditionalPath, Features
 from ..solution.leave_one_out import check_level
 from ..validation import Floats, Rows, check_flag, check_index, check_vector
+from .bases import BaseEstimator, RegressorMixin
 from .checking import estimator
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
@@ -18,6 +18,7 @@ from ..solution.conformal import ConformalPath, conformal_paths
 from ..solution.conformal_labels import ConformalLabels, conformal_labels
 from ..solution.leave_one_out import LeaveOneOut, check_level, leave_one_out, plus_interval
 from ..validation import Floats, Rows, check_flag, check_index, check_vector, plain_labels
+from .bases import BaseEstimator, ClassifierMixin, RegressorMixin
 from .checking import Folds, estimator
 from .classifiers import L1SVC, PathSVC
 from .lasso import PathLasso

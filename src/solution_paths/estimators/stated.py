@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, OutlierMixin
 from sklearn.metrics import d2_pinball_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -24,6 +23,7 @@ from ..solution import Callback, SolutionPath
 from ..solution.metrics import Judge
 from ..validation import Floats, Labels, Rows, check_index, ordered_labels
 from .base import Deciding, Expanded, LinearRegressor, PathRegressor
+from .bases import ClassifierMixin, OutlierMixin
 from .checking import Folds, estimator, usable_weights
 from .fitted import Fitted
 from .judging import judge

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from ..certify import Certificate, Verdict, summary
 from ..errors import NoOptimum
 from ..problem import Pieces, Problem
-from ..validation import Floats, check_choice, check_number, check_X
+from ..validation import Floats, check_choice, check_number, check_X, shown
 from .conformal import look
 from .follow import CHECKS
 from .leave_one_out import check_level
@@ -161,6 +161,11 @@ def columns(features: Features | None, X: Any, n: int) -> Floats:
     """Return the features (n, k) of n rows, none unless they are asked for."""
     if features is None:
         return np.zeros((n, 0))
+    if not callable(features):
+        raise TypeError(
+            f"features must be a function of rows, not {shown(features)}; pass one that returns "
+            "numbers (rows, k)."
+        )
     found = np.asarray(features(X if hasattr(X, "shape") else np.asarray(X)))
     found = check_X(found[:, None] if found.ndim == 1 else found, "features(X)")
     if len(found) != n:
