@@ -348,3 +348,15 @@ def test_repr_says_what_it_is():
 def test_only_weighted_paths_continue():
     with pytest.raises(ValueError, match="is not a path in instance weights"):
         a_path("quantile").continue_to(np.ones(50))
+
+
+def test_weights_at_many_parameters_are_those_at_each():
+    """Near tau = 0 sums of duals cancel: weights of many solutions are summed as those of one."""
+    r = np.random.default_rng(4)
+    X = sp.random_array((30, 600), density=0.1, rng=r, format="csr")
+    path = quantile_svm_path(X, np.arange(30) % 2, 1e-6)
+    assert path.statement.face == "dual"
+    t = np.concatenate([np.geomspace(1e-9, 1.0, 150), path.breakpoints])
+    found = path.coef(t)
+    for k in range(len(t)):
+        np.testing.assert_array_equal(found[:, k], path.coef(t[k]))

@@ -41,7 +41,7 @@ SCALES = ("C", "lam", "lam1", "lam2")  # parameters whose logarithm counts
 RAYS = (1.5, 10.0)  # times the last breakpoint: where a ray is looked at
 PLAIN = Scale()
 FORGOTTEN: Any = Parameter.empty  # a value that is required: what methods say of it names it
-BLOCK = 64  # solutions whose weights are rounded once
+BLOCK = 64  # solutions whose weights are summed together in twofold precision
 TOGETHER = 512  # solutions that are judged together, ...
 ENTRIES = 200_000  # ... or as many as have so many unknowns
 
@@ -333,9 +333,12 @@ class SolutionPath:
             unknowns[:, :n] = self._inside(unknowns[:, :n].T, own, 0).T
         w, v = self.statement.variables(unknowns)
         statement = self.statement
-        if problem.kernel is None and statement.face == "dual" and len(own) <= BLOCK:
-            a = np.ascontiguousarray(unknowns[:, : len(unknowns[0]) - v.shape[1]].T)
-            w = divide(*transposed(statement.rows, a), statement.scale)[0].T  # rounded once
+        if problem.kernel is None and statement.face == "dual":
+            a = unknowns[:, : len(unknowns[0]) - v.shape[1]]
+            for first in range(0, len(own), BLOCK):
+                part = slice(first, first + BLOCK)
+                sums = transposed(statement.rows, np.ascontiguousarray(a[part].T))
+                w[part] = divide(*sums, statement.scale)[0].T  # rounded once
         return w, v
 
     def _in_order(self, nodes: Places) -> Places:
