@@ -17,6 +17,7 @@ import pytest
 from numba.core import typing
 
 import solution_paths
+from solution_paths import linking
 from solution_paths.__main__ import main, slowest
 from solution_paths.compilation import (
     LOCK,
@@ -257,6 +258,7 @@ def test_numba_is_asked_once_for_the_type_of_a_result(monkeypatch):
         return resolve(self, func, args, kws)
 
     monkeypatch.setattr(typing.Context, "resolve_function_type", noted)
+    linking._remembering.cache_clear()  # of what other tests have compiled
 
     @cached_njit
     def sums(x, k):

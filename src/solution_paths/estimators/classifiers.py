@@ -283,8 +283,8 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
         return super()._fitted(X, y, weights)
 
     def _count_of_paths(self) -> int:
-        k = len(self.classes_)
-        return super()._count_of_paths() + (k * (k - 1) // 2 if self.coupling and k > 2 else 0)
+        k, coupled = len(self.classes_), check_flag(self.coupling, "coupling")
+        return super()._count_of_paths() + (k * (k - 1) // 2 if coupled and k > 2 else 0)
 
     @property
     def crossings_(self) -> int:
