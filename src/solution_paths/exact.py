@@ -8,6 +8,7 @@ products carries an absolute error of (m EPSILON)^2 times the sum of their absol
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -143,10 +144,11 @@ def _transposed_sparse(indptr, indices, x, a, out, rest):
 def transposed(X, a: Floats) -> tuple[Floats, Floats]:
     """Return X'a, (d, B), as a pair, for duals a (n, B)."""
     out, rest = np.zeros((a.shape[1], X.shape[1])), np.zeros((a.shape[1], X.shape[1]))
+    duals = np.ascontiguousarray(a.T)
     if sp.issparse(X):
-        _transposed_sparse(*read_only(X.indptr, X.indices, X.data, a.T), out, rest)
+        _transposed_sparse(*read_only(*_entries(X), duals), out, rest)
     else:
-        _transposed_dense(*read_only(X, a.T), out, rest)
+        _transposed_dense(*read_only(X, duals), out, rest)
     hi, lo = add(out, rest)
     return hi.T, lo.T
 
@@ -191,12 +193,17 @@ def rows_times(
     """Return X (hi + lo), (n, B), as a pair where it is wanted (n, B), zeros elsewhere."""
     out, rest = np.zeros(wanted.shape[::-1]), np.zeros(wanted.shape[::-1])
     lo = np.zeros_like(hi) if lo is None else lo
+    parts = [np.ascontiguousarray(part.T) for part in (wanted, hi, lo)]
     if sp.issparse(X):
-        own = X.indptr, X.indices, X.data
-        _rows_sparse(*read_only(*own, wanted.T, hi.T, lo.T), out, rest)
+        _rows_sparse(*read_only(*_entries(X), *parts), out, rest)
     else:
-        _rows_dense(*read_only(X, wanted.T, hi.T, lo.T), out, rest)
+        _rows_dense(*read_only(X, *parts), out, rest)
     return out.T, rest.T
+
+
+def _entries(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    """Return a CSR matrix's arrays, indices of one type: compiled code is made for each type."""
+    return X.indptr.astype(np.int64, copy=False), X.indices.astype(np.int64, copy=False), X.data
 
 
 def by_slices(X: Floats, hi: Floats, lo: Floats, largest: float) -> tuple[Floats, Floats, Floats]:
