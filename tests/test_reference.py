@@ -29,7 +29,8 @@ TIMED = ("path_seconds", "peak_memory_mb")
 SPARE = ["cpu_s", "wall_s", "machine", "versions", "message", "kkt", "gap", "rounding"]
 EARLY = ["lbfgsb"]
 # Plain least absolute deviations of folds whose columns have a rank of 40, of the whole's 45: many
-# solutions, which differ on the part left out, and nothing chooses among them.
+# solutions, which differ on the part left out, and nothing chooses among them. Grids of s end at
+# the norm of one of them.
 MANY = ("triazines", "lad")
 TIES = 0.1  # of the breakpoints
 
