@@ -158,13 +158,25 @@ class Statement:
 
     def variables(self, u: Array) -> tuple[Array, Array]:
         """Return w and v by the unknowns `held` (..., k)."""
-        w, v = np.split(u, [u.shape[-1] - self.free], axis=-1)
-        if self.parabolas is not None:
-            return w, v
-        if self.gram is not None or self.silent:
-            a, ridge = u[..., : self.R.shape[0]], self.ridge[0] if self.silent else self.scale
-            w = (a if self.separate else a @ self.rows) / ridge
-        return w, v / self.scale
+        w = u[..., : u.shape[-1] - self.free]
+        if self.sums:
+            a = u[..., : self.R.shape[0]]
+            w = (a if self.separate else a @ self.rows) / self.divisor
+        return w, self.free_variables(u)
+
+    def free_variables(self, u: Array) -> Array:
+        """Return v by the same unknowns."""
+        return u[..., u.shape[-1] - self.free :] / self.scale
+
+    @property
+    def sums(self) -> bool:
+        """Whether weights are sums of rows by their duals, over `divisor`."""
+        return self.face in ("dual", "factor")
+
+    @property
+    def divisor(self) -> float:
+        """The weight of the ridge that weights are divided by, where they are sums."""
+        return float(self.ridge[0] if self.silent else self.scale)
 
 
 def read(line: Line, face: str = "auto") -> Statement:

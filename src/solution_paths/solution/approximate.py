@@ -65,6 +65,7 @@ class Parts:
     pure_ridge: bool = False
     settles: bool = False
     face: str = "saddle"
+    sums: bool = False
 
     @property
     def start(self) -> Parts:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..curves import EPSILON, Labels, between, changes, winners
 from ..exact import divide, relative, rows_times, transposed
+from ..homotopy.statement import Statement
 from ..homotopy.tolerances import BLUR
 from ..validation import Floats
 from .reading import NUMBERS, ROUNDED, Reading
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from .path import SolutionPath
 
 SAME = 2.0**-40  # of that sum: where a path jumps decisions differ by more
+BLOCK = 64  # solutions whose weights are summed together in twofold precision
 SHORT = 2.0**-4  # of the longest row's length: near a centred kernel's origin rounding is no less
 DOUBT = 4.0  # times what double precision may be off: there decisions are looked at again
 ROUNDINGS = 8  # at most so many values of the user's parameter on one side stand for a breakpoint
@@ -70,7 +72,7 @@ class Deciding:
         """Weights and free variables are read when decisions are asked for; labels need none."""
         w, v = self.path.variables_at(self.nodes)
         u = self.path.points.at(self.nodes, self.path.statement.held)
-        w_sizes = _absolute(self.path, u, w)
+        w_sizes = _absolute(self.path.statement, u, w)
         free = v.shape[1] > 0  # each of which is what a training row's sum lacks
         sizes = self._sums(self._longest(), w_sizes, v)
         if self.reading.kind == "order":  # decisions are compared to these
@@ -323,30 +325,31 @@ def _between(t: Floats, f: Floats, s: float) -> Floats:
     return np.asarray((1.0 - share) * f[..., k] + share * f[..., k + 1])
 
 
-def _absolute(path: SolutionPath, u: Floats, w: Floats) -> Floats:
+def _absolute(statement: Statement, u: Floats, w: Floats) -> Floats:
     """Return the sums of absolute terms (k, b D) of weights, by the unknowns that they are of."""
-    statement = path.statement
-    if statement.face not in ("dual", "factor") or statement.separate:
+    if not statement.sums or statement.separate:
         return np.abs(w)
     a = np.abs(u[:, : statement.R.shape[0]])
-    return np.asarray(a @ abs(statement.rows)) / _ridge(statement)
+    return np.asarray(a @ abs(statement.rows)) / statement.divisor
 
 
 def _sharp_weights(path: SolutionPath, nodes: Places) -> tuple[Floats, Floats]:
     """Return weights (k, b D) at recorded points, each rounded once, and their absolute terms."""
-    statement = path.statement
     if np.isfinite(path.settled):
         nodes = np.minimum(nodes, max(len(path.points) - 2, 0))
-    u = path.points.at(nodes, statement.held)
-    w, _ = statement.variables(u)
-    if statement.face in ("dual", "factor") and not statement.separate:
-        a = np.ascontiguousarray(u[:, : statement.R.shape[0]].T)
-        w = divide(*transposed(statement.rows, a), _ridge(statement))[0].T
-    return w, _absolute(path, u, w)
+    u = path.points.at(nodes, path.statement.held)
+    w = weights_of(path.statement, u)
+    return w, _absolute(path.statement, u, w)
 
 
-def _ridge(statement: Any) -> float:
-    return float(statement.ridge[0] if statement.silent else statement.scale)
+def weights_of(statement: Statement, u: Floats) -> Floats:
+    """Return weights (k, b D) by unknowns (k, N): each sum of duals is rounded once."""
+    if not statement.sums or statement.separate:
+        return statement.variables(u)[0]
+    a = u[:, : statement.R.shape[0]]
+    parts = [a[first : first + BLOCK].T for first in range(0, len(a), BLOCK)]
+    sums = (transposed(statement.rows, np.ascontiguousarray(part)) for part in parts)
+    return np.vstack([divide(*of, statement.divisor)[0].T for of in sums])
 
 
 def _sharp_decisions(reading: Reading, rows: Any, w: Floats, v: Floats, wanted: Mask) -> Floats:

@@ -18,8 +18,9 @@ from ..problem.branches import Branches, slope_at
 from ..validation import Floats, Rows, check_choice, check_number
 from ..verify import Answer, judge, objectives
 from ..verify.partitions import AtThreshold, at_threshold
+from .deciding import BLOCK
 from .model import Affine
-from .path import BLOCK, ENTRIES, FORGOTTEN, Parameters, SolutionPath
+from .path import ENTRIES, FORGOTTEN, Parameters, SolutionPath
 from .points import Places, Points
 
 SIDES = ("after", "before")

@@ -17,7 +17,6 @@ from ..archive import File
 from ..centring import less
 from ..certify import Certificate, Verdict, summary
 from ..curves import Best, Curve
-from ..exact import divide, transposed
 from ..homotopy.run import Homotopy
 from ..homotopy.statement import Statement
 from ..problem import Line, Problem, Repeated
@@ -26,7 +25,7 @@ from ..problem.twofold import Twofold
 from ..validation import Floats, Labels, Rows, check_edges, check_index, check_number, shown
 from ..verify import Answer, judge
 from . import evaluation, storage
-from .deciding import decisions_at, labels_at
+from .deciding import decisions_at, labels_at, weights_of
 from .kinks import kinks
 from .metrics import JUDGED, Judge, Metric, check_metric
 from .model import Affine
@@ -41,7 +40,6 @@ SCALES = ("C", "lam", "lam1", "lam2")  # parameters whose logarithm counts
 RAYS = (1.5, 10.0)  # times the last breakpoint: where a ray is looked at
 PLAIN = Scale()
 FORGOTTEN: Any = Parameter.empty  # a value that is required: what methods say of it names it
-BLOCK = 64  # solutions whose weights are summed together in twofold precision
 TOGETHER = 512  # solutions that are judged together, ...
 ENTRIES = 200_000  # ... or as many as have so many unknowns
 
@@ -331,15 +329,10 @@ class SolutionPath:
         if of_duals and self.statement.separate and not self.scale.divided:
             n = len(problem.losses[0].pieces)
             unknowns[:, :n] = self._inside(unknowns[:, :n].T, own, 0).T
-        w, v = self.statement.variables(unknowns)
-        statement = self.statement
-        if problem.kernel is None and statement.face == "dual":
-            a = unknowns[:, : len(unknowns[0]) - v.shape[1]]
-            for first in range(0, len(own), BLOCK):
-                part = slice(first, first + BLOCK)
-                sums = transposed(statement.rows, np.ascontiguousarray(a[part].T))
-                w[part] = divide(*sums, statement.scale)[0].T  # rounded once
-        return w, v
+        if problem.kernel is None and self.statement.face == "dual":
+            w = weights_of(self.statement, unknowns)
+            return w, self.statement.free_variables(unknowns)
+        return self.statement.variables(unknowns)
 
     def _in_order(self, nodes: Places) -> Places:
         """Return recorded points, which ascend, in the order in which they were found."""
