@@ -34,6 +34,7 @@ Array = NDArray[np.float64]
 ROOM = 2_000  # variables whose Gram matrix always fits into memory
 WIDE = 4  # times as many variables as losses: from there on their Gram matrix costs more
 FEW = 500  # columns whose vectors cost nothing: entries of a Gram matrix are rounded
+SPARSE = 0.25  # of a matrix: a share of entries for which CSR is worth its indices
 ENTRIES = 2**24  # 128 MB: so many are kept dense, and read several times as fast
 
 
@@ -172,6 +173,12 @@ class Statement:
     def sums(self) -> bool:
         """Whether weights are sums of rows by their duals, over `divisor`."""
         return self.face in ("dual", "factor")
+
+    @cached_property
+    def terms(self) -> Any:
+        """The rows, without their zeros where these are most: sums term by term skip them."""
+        few = not sp.issparse(self.rows) and np.count_nonzero(self.rows) < SPARSE * self.rows.size
+        return sp.csr_array(self.rows) if few else self.rows
 
     @property
     def divisor(self) -> float:

@@ -348,7 +348,7 @@ def weights_of(statement: Statement, u: Floats) -> Floats:
         return statement.variables(u)[0]
     a = u[:, : statement.R.shape[0]]
     parts = [a[first : first + BLOCK].T for first in range(0, len(a), BLOCK)]
-    sums = (transposed(statement.rows, np.ascontiguousarray(part)) for part in parts)
+    sums = (transposed(statement.terms, np.ascontiguousarray(part)) for part in parts)
     return np.vstack([divide(*of, statement.divisor)[0].T for of in sums])
 
 
