@@ -170,7 +170,7 @@ assert_type(PathLasso(positive=True, bounds=(0.0, [1.0, 2.0])).fit(X, np.arange(
 svm_path(X, labels, sample_weight=counted, C_max=9.0, callback=told)
 drlad_path(X, labels, vari="s")  # type: ignore[call-arg]
 
-PathSVC(1.0, 5)  # type: ignore[arg-type, call-arg]
+PathSVC(1.0, 5)  # type: ignore[call-arg]
 PathSVC(C="1")  # type: ignore[arg-type]
 WeightedSVC(cv=5)  # type: ignore[call-arg]
 path.intercept("0.5")  # type: ignore[arg-type]

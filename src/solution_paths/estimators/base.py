@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from ..validation import (
 from .bases import BaseEstimator, ClassifierMixin, RegressorMixin
 from .checking import (
     ELSEWHERE,
+    estimator,
     known_labels,
     known_targets,
     naming_labels,
@@ -305,8 +307,15 @@ class Linear(PathEstimator):
         )
 
 
+@estimator
 class Expanded(PathEstimator):
     """An estimator with f(x) = sum_i a_i k(x_i, x) + b for each path."""
+
+    _: KW_ONLY
+    kernel: str = "linear"
+    gamma: float | str | None = None
+    degree: int = 3
+    coef0: float = 0.0
 
     def _support(self) -> tuple[Floats, NDArray[np.int64]]:
         """Return the expansions (paths, n), and the rows that count in one, class by class."""

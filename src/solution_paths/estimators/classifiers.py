@@ -17,12 +17,12 @@ from ..models.coefficients import Bounds
 from ..models.l1_svm import l1_svm_path
 from ..models.quantile_svm import quantile_svm_path
 from ..models.svm import svm_path
-from ..solution import Callback, SolutionPath
+from ..solution import SolutionPath
 from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_flag, check_grid
 from . import probabilities as probable
 from .base import Expanded, Linear, PathClassifier
-from .checking import ClassWeight, Folds, estimator, lies_between
+from .checking import ClassWeight, estimator, lies_between
 from .fitted import OneVsRest
 from .tuning import Tuned
 
@@ -120,18 +120,9 @@ class PathSVC(PathClassifier, Expanded, Tuned):
 
     C: float = 1.0
     _: KW_ONLY
-    kernel: str = "linear"
-    gamma: float | str | None = None
-    degree: int = 3
-    coef0: float = 0.0
     C_max: float | None = None
     class_weight: ClassWeight = None
-    cv: Folds = None
     scoring: Judge = "error"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
         def path(C_max: float | None) -> SolutionPath:
@@ -230,17 +221,8 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
     probability: bool = False
     coupling: bool = False
     intercept_scaling: float = 1.0
-    kernel: str = "linear"
-    gamma: float | str | None = None
-    degree: int = 3
-    coef0: float = 0.0
     class_weight: ClassWeight = None
-    cv: Folds = None
     scoring: Judge = "error"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def fit(
         self,
@@ -443,12 +425,7 @@ class L1SVC(PathClassifier, Linear, Tuned):
     bounds: Bounds | None = None
     lam_min: float = 0.0
     class_weight: ClassWeight = None
-    cv: Folds = None
     scoring: Judge = "error"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
         own = self._given("positive", "penalty_factor", "bounds", "lam_min")

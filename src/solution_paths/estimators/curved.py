@@ -13,11 +13,10 @@ from sklearn.utils import Tags
 from ..errors import PathError
 from ..models.logistic import logistic_path
 from ..models.poisson import poisson_path
-from ..solution import Callback
 from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_number
 from .base import Linear, LinearRegressor
-from .checking import ClassWeight, Folds, estimator
+from .checking import ClassWeight, estimator
 from .stated import Stated, TwoClasses, two_classes
 from .tuning import Tuned
 
@@ -126,12 +125,7 @@ class PathLogisticRegression(Curved, TwoClasses, Linear, Tuned):
     lam_min: float | None = None
     eps: float = 1e-4
     class_weight: ClassWeight = None
-    cv: Folds = None
     scoring: Judge = "log_loss"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def decision_function(self, X: Rows) -> Floats:
         """Return the logarithm of the odds of the second class, (m,).
@@ -237,12 +231,7 @@ class PathPoissonRegressor(Curved, LinearRegressor, Tuned):
     l1_ratio: float = 1.0
     lam_min: float | None = None
     eps: float = 1e-4
-    cv: Folds = None
     scoring: Judge = "deviance"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def predict(self, X: Rows) -> Floats:
         """Return (m,) expected counts.

@@ -13,12 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from ..curves import Curve
 from ..models.coefficients import Bounds
 from ..models.lasso import lasso_path
-from ..solution import Callback
 from ..solution.evaluation import error_of_mean
 from ..solution.metrics import Judge, Metric
 from ..validation import Floats, check_number
 from .base import LinearRegressor
-from .checking import Folds, estimator
+from .checking import estimator
 from .compressed import compressible, factors, rows_of_squares
 from .fitted import Fitted, followed
 from .tuning import Tuned
@@ -118,12 +117,7 @@ class PathLasso(LinearRegressor, Tuned):
     penalty_factor: ArrayLike | None = None
     bounds: Bounds | None = None
     alpha_min: float = 0.0
-    cv: Folds = None
     scoring: Judge = "squared"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> InAlpha:
         own = self._given("fit_intercept", "positive", "penalty_factor", "bounds")

@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from ..models.outlier_svm import outlier_svm_path
 from ..models.outlier_svr import outlier_svr_path
-from ..solution import Callback
 from ..solution.metrics import Judge
 from ..solution.outliers import OutlierPath
 from ..validation import Floats
 from .base import Expanded, PathClassifier, PathRegressor
-from .checking import Folds, estimator
+from .checking import estimator
 from .fitted import Fitted, followed
 from .tuning import Tuned
 
@@ -79,16 +78,7 @@ class OutlierSVC(PathClassifier, Expanded, Tuned):
     _: KW_ONLY
     C: float = 1.0
     fit_intercept: bool = True
-    kernel: str = "linear"
-    gamma: float | str | None = None
-    degree: int = 3
-    coef0: float = 0.0
-    cv: Folds = None
     scoring: Judge = "error"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> OutlierPath:
         own = {"fit_intercept": self.fit_intercept, "sample_weight": weights} | self._options()
@@ -156,16 +146,7 @@ class OutlierSVR(PathRegressor, Expanded, Tuned):
     C: float = 1.0
     s: float = 1.0
     fit_intercept: bool = True
-    kernel: str = "linear"
-    gamma: float | str | None = None
-    degree: int = 3
-    coef0: float = 0.0
-    cv: Folds = None
     scoring: Judge = "absolute"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
         own = {"s": self.s, "fit_intercept": self.fit_intercept, "sample_weight": weights}

@@ -20,7 +20,7 @@ from ..solution.distribution import ROUNDED, PredictedDistribution, central, par
 from ..solution.metrics import Metric
 from ..validation import Floats, Rows, check_flag, check_levels, check_number
 from .base import Linear, PathRegressor
-from .checking import Folds, estimator
+from .checking import estimator
 from .fitted import Fitted, followed
 from .progress import Progress
 from .relative import error_of_constant
@@ -179,11 +179,6 @@ class PathQuantileRegressor(PathRegressor, Linear, Tuned):
     penalty: str | None = "l2"
     noncrossing: bool = False
     lam_min: float = 0.0
-    cv: Folds = None
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
         levels = check_levels(self.quantiles, ascending=True)

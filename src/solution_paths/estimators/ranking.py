@@ -12,11 +12,10 @@ from sklearn.model_selection import GroupKFold
 from ..curves import Curve
 from ..models.ranking_svm import ranking_svm_path
 from ..models.stated import ranked_pairs
-from ..solution import Callback
 from ..solution.metrics import Judge
 from ..validation import Floats, Labels, Rows, check_index, check_shares, plain_labels
 from .base import Expanded
-from .checking import Folds, estimator, folds
+from .checking import estimator, folds
 from .stated import Stated
 from .tuning import Tuned
 
@@ -76,17 +75,8 @@ class PathRankingSVM(Expanded, Tuned):
 
     C: float = 1.0
     _: KW_ONLY
-    kernel: str = "linear"
-    gamma: float | str | None = None
-    degree: int = 3
-    coef0: float = 0.0
     C_max: float | None = None
-    cv: Folds = None
     scoring: Judge = "pairs"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def fit(
         self,

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from ..models.dm_drsvm import dm_drsvm_path
 from ..models.dm_ksvm import dm_ksvm_path
 from ..models.drlad import drlad_path
-from ..solution import Callback, SolutionPath
+from ..solution import SolutionPath
 from ..solution.metrics import Judge
 from ..validation import Floats
 from .base import Expanded, Linear, LinearRegressor, PathClassifier
-from .checking import ClassWeight, Folds, estimator, lies_between
+from .checking import ClassWeight, estimator, lies_between
 from .fitted import Fitted, followed
 from .tuning import Tuned
 
@@ -77,12 +77,7 @@ class DrLAD(LinearRegressor, Tuned):
     _: KW_ONLY
     lam2: float = 0.0
     s_max: float | None = None
-    cv: Folds = None
     scoring: Judge = "absolute"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
         own = self._given("lam2", "s_max") | {"sample_weight": weights} | self._check()
@@ -145,18 +140,9 @@ class DmKSVC(PathClassifier, Expanded, Tuned):
     lam: float = 0.1
     _: KW_ONLY
     kappa: float = 2.0
-    kernel: str = "linear"
-    gamma: float | str | None = None
-    degree: int = 3
-    coef0: float = 0.0
     lam_min: float | None = None
     class_weight: ClassWeight = None
-    cv: Folds = None
     scoring: Judge = "error"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
         def path(lam_min: float | None) -> SolutionPath:
@@ -223,12 +209,7 @@ class DmDrSVC(PathClassifier, Linear, Tuned):
     lam2: float = 0.01
     kappa: float = 2.0
     lam1_min: float = 0.0
-    cv: Folds = None
     scoring: Judge = "error"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
         own = self._given("lam2", "lam1_min") | {"sample_weight": weights} | self._check()

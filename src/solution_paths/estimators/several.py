@@ -8,11 +8,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ..models.multicategory_svm import multicategory_svm_path
-from ..solution import Callback
 from ..solution.metrics import Judge
 from ..validation import Floats, Rows
 from .base import Expanded
-from .checking import ClassWeight, Folds, estimator
+from .checking import ClassWeight, estimator
 from .stated import Stated, StatedClassifier
 
 
@@ -72,18 +71,9 @@ class MulticategorySVC(StatedClassifier, Expanded):
 
     lam: float = 0.01
     _: KW_ONLY
-    kernel: str = "linear"
-    gamma: float | str | None = None
-    degree: int = 3
-    coef0: float = 0.0
     lam_min: float = 0.0
     class_weight: ClassWeight = None
-    cv: Folds = None
     scoring: Judge = "error"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def decision_function(self, X: Rows) -> Floats:
         """Return f_k, (m, classes); of two classes that of the second, (m,).

@@ -13,11 +13,11 @@ from ..models.coefficients import Bounds
 from ..models.drsvm import drsvm_path
 from ..models.generalized_lasso import generalized_lasso_path
 from ..models.hhsvm import hhsvm_path
-from ..solution import Callback, SolutionPath
+from ..solution import SolutionPath
 from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_flag
 from .base import Linear, LinearRegressor, PathClassifier
-from .checking import ClassWeight, Folds, estimator
+from .checking import ClassWeight, estimator
 from .stated import COEFFICIENTS, Stated
 from .tuning import Tuned
 
@@ -83,12 +83,7 @@ class ElasticNetSVC(PathClassifier, Linear, Tuned):
     bounds: Bounds | None = None
     lam1_min: float = 0.0
     class_weight: ClassWeight = None
-    cv: Folds = None
     scoring: Judge = "error"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
         own = self._given("lam2", *COEFFICIENTS, "lam1_min") | self._check()
@@ -151,12 +146,7 @@ class HHSVC(PathClassifier, Linear, Tuned):
     bounds: Bounds | None = None
     lam1_min: float = 0.0
     class_weight: ClassWeight = None
-    cv: Folds = None
     scoring: Judge = "error"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
         own = self._given("lam2", "delta", *COEFFICIENTS, "lam1_min") | self._check()
@@ -217,12 +207,7 @@ class PathFusedLasso(LinearRegressor, Tuned):
     D: Rows | None = None
     fit_intercept: bool = True
     lam_min: float = 0.0
-    cv: Folds = None
     scoring: Judge = "squared"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
         check_flag(self.fit_intercept, "fit_intercept")

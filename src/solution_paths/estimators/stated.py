@@ -24,7 +24,7 @@ from ..solution.metrics import Judge
 from ..validation import Floats, Labels, Rows, check_index, ordered_labels
 from .base import Deciding, Expanded, LinearRegressor, PathRegressor
 from .bases import ClassifierMixin, OutlierMixin
-from .checking import Folds, estimator, usable_weights
+from .checking import estimator, usable_weights
 from .fitted import Fitted
 from .judging import judge
 from .progress import Progress
@@ -115,12 +115,7 @@ class PathElasticNet(LinearRegressor, Tuned):
     penalty_factor: ArrayLike | None = None
     bounds: Bounds | None = None
     lam1_min: float = 0.0
-    cv: Folds = None
     scoring: Judge = "squared"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
         own = self._given("lam2", "fit_intercept", *COEFFICIENTS, "lam1_min") | self._check()
@@ -178,12 +173,7 @@ class HuberPath(LinearRegressor, Tuned):
     penalty_factor: ArrayLike | None = None
     bounds: Bounds | None = None
     lam_min: float = 0.0
-    cv: Folds = None
     scoring: Judge = "absolute"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
         own = self._given("delta", "fit_intercept", *COEFFICIENTS, "lam_min") | self._check()
@@ -231,17 +221,8 @@ class PathSVR(PathRegressor, Expanded, Tuned):
     C: float = 1.0
     _: KW_ONLY
     epsilon: float = 0.1
-    kernel: str = "linear"
-    gamma: float | str | None = None
-    degree: int = 3
-    coef0: float = 0.0
     C_max: float | None = None
-    cv: Folds = None
     scoring: Judge = "squared"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
         own = self._given("epsilon", "C_max") | self._options()
@@ -293,16 +274,8 @@ class KernelQuantileRegressor(PathRegressor, Expanded, Tuned):
     _: KW_ONLY
     tau: float = 0.5
     kernel: str = "rbf"
-    gamma: float | str | None = None
-    degree: int = 3
-    coef0: float = 0.0
     lam_min: float = 0.0
-    cv: Folds = None
     scoring: Judge = "pinball"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def score(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of the pinball loss of tau that is explained, D^2, as in scikit-learn.
@@ -405,16 +378,8 @@ class PathNuSVC(TwoClasses, Expanded):
     nu: float = 0.3
     _: KW_ONLY
     kernel: str = "rbf"
-    gamma: float | str | None = None
-    degree: int = 3
-    coef0: float = 0.0
     nu_max: float | None = None
-    cv: Folds = None
     scoring: Judge = "error"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def decision_function(self, X: Rows) -> Floats:
         """Return f, (m,), positive for the second class.
@@ -482,17 +447,8 @@ class PathSVOR(StatedClassifier, Expanded):
     C: float = 1.0
     _: KW_ONLY
     thresholds: str = "explicit"
-    kernel: str = "linear"
-    gamma: float | str | None = None
-    degree: int = 3
-    coef0: float = 0.0
     C_max: float | None = None
-    cv: Folds = None
     scoring: Judge = "error"
-    rule: str = "min"
-    n_jobs: int | None = None
-    callback: Callback | None = None
-    check: str = "warn"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
         labels: Any = y
@@ -556,9 +512,6 @@ class PathOneClassSVM(OutlierMixin, Expanded):
     nu: float = 0.5
     _: KW_ONLY
     kernel: str = "rbf"
-    gamma: float | str | None = None
-    degree: int = 3
-    coef0: float = 0.0
     nu_min: float = 0.0
     callback: Callback | None = None
     check: str = "warn"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import copy
+from dataclasses import KW_ONLY
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +28,15 @@ from ..solution import Callback, SolutionPath
 from ..solution.metrics import DECISIONS, JUDGED, SYNONYMS, Metric, check_metric
 from ..validation import Floats, Rows, callers_level, check_choice, check_index
 from .base import PathEstimator
-from .checking import check_class_weight, check_jobs, folds, remedy_of_folds, usable_weights
+from .checking import (
+    Folds,
+    check_class_weight,
+    check_jobs,
+    estimator,
+    folds,
+    remedy_of_folds,
+    usable_weights,
+)
 from .fitted import Fitted
 from .judging import judge, warn_of_cut
 from .progress import Progress
@@ -36,6 +45,7 @@ from .relative import RELATIVE, error_of_constant, relative_curve
 RULES = ("min", "1se")
 
 
+@estimator
 class Tuned(PathEstimator):
     """Predicts by the solution at one value of a path's parameter, given or chosen with ``cv``.
 
@@ -43,10 +53,16 @@ class Tuned(PathEstimator):
     """
 
     _parameter = ""
-    _above: float | None = None  # what values must be above, where 0 itself is none
-    _stronger: str | None = None  # "larger" or "smaller" values are the stronger penalty
+    _above: ClassVar[float | None] = None  # what values must be above, where 0 itself is none
+    _stronger: ClassVar[str | None] = None  # "larger" or "smaller" values are the stronger penalty
     _kind = "sign"  # what its paths predict, which says by what they may be judged: see `Reading`
-    callback: Callback | None
+
+    _: KW_ONLY
+    cv: Folds = None
+    rule: str = "min"
+    n_jobs: int | None = None
+    callback: Callback | None = None
+    check: str = "warn"
 
     def fit(
         self,

@@ -188,10 +188,6 @@ class WeightedSVC(PathClassifier, Weighted):
 
     C: float = 1.0
     _: KW_ONLY
-    kernel: str = "linear"
-    gamma: float | str | None = None
-    degree: int = 3
-    coef0: float = 0.0
     class_weight: ClassWeight = None
     callback: Callback | None = None
     check: str = "warn"
@@ -255,10 +251,6 @@ class WeightedSVR(PathRegressor, Weighted):
     C: float = 1.0
     _: KW_ONLY
     epsilon: float = 0.1
-    kernel: str = "linear"
-    gamma: float | str | None = None
-    degree: int = 3
-    coef0: float = 0.0
     callback: Callback | None = None
     check: str = "warn"
 
