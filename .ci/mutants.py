@@ -52,14 +52,14 @@ PAPERS = "path_benchmark/papers"
 # verdict or a published number; not compiled loops, nor what only draws, moves files or waits.
 MODULES = {
     # verdicts
-    "solution_paths/certify.py": JUDGED,
+    "solution_paths/verify/verdict.py": JUDGED,
     "path_benchmark/objectives/judge.py": ("conditions", "certify", "outlier"),
-    "solution_paths/centred_kernel.py": (
+    "solution_paths/kernels/centred.py": (
         "known_judges",
         "centred_kernels",
         "conditions",
     ),
-    "solution_paths/centring.py": (
+    "solution_paths/kernels/centring.py": (
         "known_judges",
         "conditions",
         "equivalences",
@@ -148,7 +148,7 @@ MODULES = {
     "path_benchmark/solvers/sklearn_svc.py": ("known_benchmark", "baselines"),
     "path_benchmark/solvers/stated.py": ("known_judges", "verify", "survey_paper"),
     # answers
-    "solution_paths/curves.py": ("known_input", "known_answers", "path", "evaluation", "promises"),
+    "solution_paths/solution/curves.py": ("known_input", "known_answers", "path", "evaluation", "promises"),
     "solution_paths/estimators/base.py": CHOICES,
     "solution_paths/estimators/checking.py": CHOICES,
     "solution_paths/estimators/classifiers.py": CHOICES,
@@ -173,7 +173,7 @@ MODULES = {
     "solution_paths/glm/losses.py": GLM,
     "solution_paths/glm/newton.py": GLM,
     "solution_paths/glm/penalised.py": GLM,
-    "solution_paths/kernels.py": ("known_input", "kernels", "centred_kernels", "conditions"),
+    "solution_paths/kernels/kernel.py": ("known_input", "kernels", "centred_kernels", "conditions"),
     "solution_paths/models/almost_quadratic.py": SURVEYED,
     "solution_paths/models/asymmetric_svm.py": SURVEYED,
     "solution_paths/models/dm_drsvm.py": NETS,
@@ -229,7 +229,7 @@ MODULES = {
     "solution_paths/problem/penalties.py": STATED,
     "solution_paths/problem/pieces.py": STATED,
     "solution_paths/problem/statement.py": STATED,
-    "solution_paths/problem/twofold.py": STATED,
+    "solution_paths/twofold.py": STATED,
     "solution_paths/solution/approximate.py": GLM,
     "solution_paths/solution/branched.py": ("outlier", "promises"),
     "solution_paths/solution/distribution.py": ("distributions",),
@@ -245,7 +245,7 @@ MODULES = {
     "solution_paths/solution/points.py": SOLVED,
     "solution_paths/solution/ranks.py": ("metrics",),
     "solution_paths/solution/reading.py": SOLVED,
-    "solution_paths/surface.py": ("known_answers", "promises", "elastic_net"),
+    "solution_paths/solution/surface.py": ("known_answers", "promises", "elastic_net"),
     "solution_paths/validation.py": ("known_input", "input", "estimators_input", "promises"),
 }
 

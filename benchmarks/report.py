@@ -13,8 +13,8 @@ import pandas as pd
 from peers import MODULES
 from problems import GROWTH, PAPER, STORED
 
-from solution_paths.certify import GAP_LIMIT, KKT_LIMIT
 from solution_paths.files import replace_atomically
+from solution_paths.verify.verdict import GAP_LIMIT, KKT_LIMIT
 
 NAMES = {peer: importlib.import_module(f"peers.{peer}").NAME for peer in MODULES}
 COLOURS = dict(zip(MODULES, [f"C{k}" for k in range(len(MODULES))], strict=True))

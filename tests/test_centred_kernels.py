@@ -16,8 +16,8 @@ from solution_paths import (
     weighted_svm_path,
     weighted_svr_path,
 )
-from solution_paths.centred_kernel import CentredKernel, centred_kernel
 from solution_paths.kernels import Kernel
+from solution_paths.kernels.centred import CentredKernel, centred_kernel
 from solution_paths.models.stated import Samples
 
 RNG = np.random.default_rng(8)

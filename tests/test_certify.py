@@ -11,7 +11,6 @@ import scipy.sparse as sp
 
 from path_benchmark.objectives import Hinge, Tube, quantile_hinge
 from path_benchmark.solvers import Answer, judge
-from solution_paths import certify as certification
 from solution_paths import (
     dm_ksvm_path,
     quantile_svm_path,
@@ -23,6 +22,7 @@ from solution_paths import (
 from solution_paths.kernels import Kernel
 from solution_paths.problem import Losses, Problem, pieces
 from solution_paths.solution.points import Points
+from solution_paths.verify import verdict as certification
 
 
 def sample(n=40, d=3, seed=0):

@@ -17,16 +17,17 @@ from engine_oracle import CASES, DATA, FUNCTIONS
 from solution_paths import (
     PathError,
     PathWarning,
-    exact,
     lasso_path,
     quantile_svm_path,
     svm_path,
     weighted_svm_path,
 )
-from solution_paths import certify as certification
 from solution_paths.homotopy.run import Homotopy
-from solution_paths.solution import follow
+from solution_paths.solution import follow, sums
 from solution_paths.solution.points import Points
+from solution_paths.twofold import Twofold
+from solution_paths.verify import exact
+from solution_paths.verify import verdict as certification
 
 sys.path.insert(0, str(FilePath(__file__).parents[1] / "benchmarks"))
 import fuzz
@@ -157,14 +158,42 @@ def test_other_pairs_agree_with_fractions():
         got = Fraction(total[k]) + Fraction(rest[k])
         assert abs(got - true) <= 1e-30 * np.abs(u[:, k]).sum()
     product = exact.multiply(u, v)
-    quotient = exact.divide(u, u * 1e-17, 0.3)
     for i, k in np.ndindex(6, 4):
         assert Fraction(product[0][i, k]) + Fraction(product[1][i, k]) == Fraction(
             u[i, k]
         ) * Fraction(v[i, k])
-        whole = Fraction(u[i, k]) + Fraction(u[i, k] * 1e-17)
-        got = (Fraction(quotient[0][i, k]) + Fraction(quotient[1][i, k])) * Fraction(0.3)
-        assert abs(got - whole) <= 1e-30 * abs(whole)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_sums_that_make_answers_agree_with_fractions(make):
+    """Weights X'a and decisions X w, whose digits cancel."""
+    rng = np.random.default_rng(2)
+    X, a, w = ill_scaled(rng, 9, 5), ill_scaled(rng, 3, 9), ill_scaled(rng, 3, 5)
+    a[:, 4], a[0, 3] = -a[:, :4].sum(axis=1), 0.0
+    wanted = rng.random((3, 9)) < 0.7
+    forward, (hi, lo) = sums.by_rows(make(X), wanted, w), sums.by_columns(make(X), a)
+    true, size = fractions(w) @ fractions(X.T), np.abs(w) @ np.abs(X.T)
+    for index in np.ndindex(true.shape):
+        right = float(true[index]) if wanted[index] else 0.0
+        assert abs(forward[index] - right) <= np.spacing(abs(right)) + 1e-29 * size[index]
+    true, size = fractions(a) @ fractions(X), np.abs(a) @ np.abs(X)
+    for index in np.ndindex(true.shape):
+        assert abs(Fraction(hi[index]) + Fraction(lo[index]) - true[index]) <= 1e-29 * size[index]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7])
+def test_twofold_arrays_agree_with_fractions(n):
+    rng = np.random.default_rng(n)
+    high = ill_scaled(rng, n, 4)
+    own = Twofold(high, high * rng.uniform(-1e-17, 1e-17, size=high.shape))
+    exactly = fractions(own.high) + fractions(own.low)
+    total, quotient = own.sum(), own.divided(0.3)
+    for k in range(4):
+        got = Fraction(total.high[k]) + Fraction(total.low[k])
+        assert abs(got - sum(exactly[:, k])) <= 1e-29 * np.abs(high[:, k]).sum()
+    for index in np.ndindex(high.shape):
+        got = Fraction(quotient.high[index]) + Fraction(quotient.low[index])
+        assert abs(got * Fraction(0.3) - exactly[index]) <= 1e-29 * abs(exactly[index])
 
 
 # -- three states -----------------------------------------------------------------------------

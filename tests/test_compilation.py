@@ -347,7 +347,7 @@ def test_a_read_only_install_without_a_home_uses_a_temporary_folder(bound):
     close(base)
     code = (
         "import numpy as np, solution_paths\n"
-        "from solution_paths.exact import column_sums\n"
+        "from solution_paths.verify.exact import column_sums\n"
         "print(column_sums(np.ones((2, 1)), np.zeros((2, 1)))[0].item())\n"
     )
     for first in (True, False):

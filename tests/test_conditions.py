@@ -7,11 +7,11 @@ import pytest
 
 from path_benchmark.objectives import Hinge, judge
 from solution_paths import verify
-from solution_paths.certify import Certificate, Verdict, status_of, summary, worst_of
 from solution_paths.kernels import Kernel
 from solution_paths.problem import Losses, Problem
 from solution_paths.problem.branches import Branches, robust_hinges
 from solution_paths.verify.partitions import at_threshold
+from solution_paths.verify.verdict import Certificate, Verdict, status_of, summary, worst_of
 
 
 def at_their_costs(**options):

@@ -9,8 +9,8 @@ from sklearn.model_selection import KFold
 
 import solution_paths as sp
 from solution_paths import PathWarning
-from solution_paths.curves import Curve, MeanCurve
 from solution_paths.problem import Losses, Problem, losses, penalties
+from solution_paths.solution.curves import Curve, MeanCurve
 from solution_paths.verify import Answer, judge
 
 R = np.random.default_rng(0)

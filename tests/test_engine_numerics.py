@@ -25,7 +25,7 @@ from solution_paths import (
     svm_path,
     weighted_svm_path,
 )
-from solution_paths.certify import ERROR_LIMIT
+from solution_paths.verify.verdict import ERROR_LIMIT
 
 sys.path.insert(0, str(FilePath(__file__).parents[1] / "benchmarks"))
 import fuzz

@@ -25,7 +25,7 @@ from solution_paths import (
     weighted_svm_path,
     weighted_svr_path,
 )
-from solution_paths.centring import bias_at_zero, less, shifts_of
+from solution_paths.kernels.centring import bias_at_zero, less, shifts_of
 from solution_paths.models import stated
 
 sys.path.insert(0, str(FilePath(__file__).parents[1] / "benchmarks"))

@@ -47,9 +47,9 @@ from solution_paths import (
     lasso_path,
     svm_path,
 )
-from solution_paths.curves import Curve, winners
 from solution_paths.estimators.compressed import factors
 from solution_paths.estimators.fitted import OneVsRest
+from solution_paths.solution.curves import Curve, winners
 from solution_paths.solution.labels import label_error
 from solution_paths.solution.metrics import Metric
 

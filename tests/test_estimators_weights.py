@@ -30,7 +30,7 @@ from solution_paths import (
     WeightedSVC,
     WeightedSVR,
 )
-from solution_paths.certify import Certificate
+from solution_paths.verify.verdict import Certificate
 from test_estimators import BY_NAME, targets, three_classes, two_classes
 
 KERNELS = [PathSVC(), QuantileSVC(), DmKSVC(), OutlierSVC(C=0.5), WeightedSVC()]

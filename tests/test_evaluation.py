@@ -12,8 +12,8 @@ from solution_paths import (
     svm_path,
     weighted_svm_path,
 )
-from solution_paths.curves import Curve, mean_curve, steps
 from solution_paths.solution import evaluation
+from solution_paths.solution.curves import Curve, mean_curve, steps
 from test_path import KINDS, a_path, new_rows, rows
 
 ALL = [*KINDS, "svm-rbf", "raw", "bounded"]

@@ -42,7 +42,7 @@ WRONG = {
     ),
     "a stage a later one": (LIBRARY, "homotopy/state.py", "from . import loop", "No import cycl"),
     "a paper Snakemake": (BENCHMARK, "papers/robust_svm/data.py", "import snakemake", "Snakemake"),
-    "the library YAML": (LIBRARY, "kernels.py", "import yaml", "The library needs nothing"),
+    "the library YAML": (LIBRARY, "kernels/kernel.py", "import yaml", "The library needs nothing"),
     "the library the benchmark": (
         LIBRARY,
         "path.py",

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from solution_paths import kernels, svm_path
-from solution_paths.kernels import BLUR, Kernel, rows_of_gram, squared_distances
+from solution_paths import svm_path
+from solution_paths.kernels import kernel as kernels
+from solution_paths.kernels.kernel import BLUR, Kernel, rows_of_gram, squared_distances
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(7, 4)) * (RNG.random((7, 4)) < 0.6)

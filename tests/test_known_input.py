@@ -11,11 +11,11 @@ import pytest
 import scipy.sparse as sparse
 
 from known import NEW, SPARSE, X, assert_same, outcomes, write_down
-from solution_paths import kernels
 from solution_paths import validation as check
-from solution_paths.centring import shifts_of
-from solution_paths.curves import Curve, MeanCurve, mean_curve
 from solution_paths.kernels import Kernel
+from solution_paths.kernels import kernel as kernels
+from solution_paths.kernels.centring import shifts_of
+from solution_paths.solution.curves import Curve, MeanCurve, mean_curve
 
 NUMBERS = (-1, 0, 0.5, 1, 2, 2.5, 1e-200, 1e200, np.inf, -np.inf, np.nan, True, "1", None)
 NUMBERS = (*NUMBERS, np.int64(2), np.array(2.0), 1j, [1])

@@ -12,7 +12,7 @@ from path_benchmark.objectives import Hinge
 from path_benchmark.solvers import clarabel_solver, judge, smo
 from path_benchmark.solvers.smo import SMO, feasible_start
 from solution_paths.compilation import cached_njit
-from solution_paths.kernels import KERNELS, Kernel, kernel_row, squared_norms
+from solution_paths.kernels.kernel import KERNELS, Kernel, kernel_row, squared_norms
 
 TIGHT = {"tol": 1e-8, "time_limit": 20.0}
 

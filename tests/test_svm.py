@@ -7,9 +7,9 @@ from sklearn.svm import SVC
 
 from engine_oracle import assert_least, fitted, hinge_objective, kernel, least_hinge, peers, rows_of
 from solution_paths import PathError, SolutionPath, dm_ksvm_path, quantile_svm_path, svm_path
-from solution_paths.centred_kernel import CentredKernel
 from solution_paths.homotopy.run import Homotopy
-from solution_paths.kernels import EPSILON
+from solution_paths.kernels.centred import CentredKernel
+from solution_paths.kernels.kernel import EPSILON
 
 RBF = {"kernel": "rbf", "gamma": 0.1}
 

@@ -8,7 +8,7 @@ import pytest
 import solution_paths as sp
 from known import U, X, Y
 from solution_paths.homotopy import run
-from solution_paths.surface import lines_at
+from solution_paths.solution.surface import lines_at
 from test_estimators_arguments import fitted
 from test_weights_of_paths import FUNCTIONS, data
 

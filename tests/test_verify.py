@@ -8,7 +8,6 @@ from scipy.sparse.linalg import aslinearoperator
 
 import stated_models as models
 from path_benchmark.solvers.stated import by_clarabel, by_highs, in_cvxpy, programme
-from solution_paths.certify import KKT_LIMIT
 from solution_paths.problem import (
     L1Constraint,
     Losses,
@@ -24,6 +23,7 @@ from solution_paths.verify.balance import rebalanced
 from solution_paths.verify.graph import HI, LO, OFF, OUT, Graph, Pair
 from solution_paths.verify.judge import _columns
 from solution_paths.verify.judgement import Judgement
+from solution_paths.verify.verdict import KKT_LIMIT
 from stated_models import EXAMPLES, K, U, X, Y
 
 _solved: dict = {}

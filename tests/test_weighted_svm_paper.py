@@ -31,8 +31,8 @@ from path_benchmark.runs.rows import CURVES, SCHEMA, Rows, read_results
 from path_benchmark.runs.timing import Timing
 from path_benchmark.solvers import Answer, smo
 from small_runs import assert_known, small_run
-from solution_paths.certify import Certificate
 from solution_paths.kernels import Kernel
+from solution_paths.verify.verdict import Certificate
 from test_quantile_svm_paper import repository_config
 
 COMMON = Common(gamma=1.0, diagonal=1e-6)

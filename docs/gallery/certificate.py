@@ -17,9 +17,9 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVC
 
 from solution_paths import SolutionPath, svm_path
-from solution_paths.certify import GAP_LIMIT
 from solution_paths.problem import Losses, Problem, losses
 from solution_paths.verify import Answer, judge
+from solution_paths.verify.verdict import GAP_LIMIT
 
 X, y = load_breast_cancer(return_X_y=True)
 X = minmax_scale(X, (-1, 1))

@@ -3,8 +3,6 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .certify import Certificate
-from .curves import Best, Curve, MeanCurve
 from .errors import NoOptimum, PathError, PathWarning
 from .models.almost_quadratic import almost_quadratic_path
 from .models.asymmetric_svm import asymmetric_svm_path
@@ -50,10 +48,12 @@ from .solution.branched import local_path
 from .solution.conditional import ConditionalPath
 from .solution.conformal import ConformalPath, conformal_path
 from .solution.conformal_labels import ConformalLabels, conformal_labels
+from .solution.curves import Best, Curve, MeanCurve
 from .solution.distribution import PredictedDistribution
 from .solution.leave_one_out import LeaveOneOut, leave_one_out
 from .solution.outliers import Jump, OutlierCertificate, OutlierPath
-from .surface import BestOnSurface, Surface, path_lines
+from .solution.surface import BestOnSurface, Surface, path_lines
+from .verify.verdict import Certificate
 
 if TYPE_CHECKING:
     from .estimators import (

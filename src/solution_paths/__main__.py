@@ -25,8 +25,6 @@ from . import (
     dm_drsvm_path,
     dm_ksvm_path,
     drlad_path,
-    exact,
-    kernels,
     l1_svm_path,
     lasso_path,
     logistic_path,
@@ -49,8 +47,9 @@ from .compilation import (
 from .compile_log import Log
 from .homotopy import operations
 from .homotopy.state import Walk
-from .solution import envelopes
-from .verify import areas
+from .kernels import kernel
+from .solution import envelopes, sums
+from .verify import areas, exact
 
 STACK = ("numpy", "numba", "llvmlite", "scipy", "scikit-learn")
 
@@ -104,8 +103,10 @@ def _compile_the_rest(X: np.ndarray, sparse: sp.csr_matrix) -> None:
     column, wanted = np.ones((3, 1)), np.ones((40, 1), dtype=bool)
     for rows in (X, sparse):
         exact.transposed(rows, np.ones((40, 1)))
+        sums.by_columns(rows, np.ones((1, 40)))
+        sums.by_rows(rows, wanted.T, column.T)
     exact.rows_times(sparse, wanted, column)
-    kernels._products(sparse, sparse)
+    kernel._products(sparse, sparse)
 
 
 def say_versions() -> None:

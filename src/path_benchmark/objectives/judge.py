@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from solution_paths import verify
-from solution_paths.certify import Verdict
+from solution_paths.verify.verdict import Verdict
 
 from .machine import Floats, Machine
 from .robust import Robust

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from solution_paths.certify import GAP_LIMIT, KKT_LIMIT
+from solution_paths.verify.verdict import GAP_LIMIT, KKT_LIMIT
 
 OBJECTIVE_LIMIT = 1e-8
 

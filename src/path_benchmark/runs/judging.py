@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from path_benchmark import solvers
 from solution_paths import verify
-from solution_paths.certify import Certificate, Verdict
 from solution_paths.problem import Product
+from solution_paths.verify.verdict import Certificate, Verdict
 
 from ..data.protocols import Split
 from ..solvers import Answer

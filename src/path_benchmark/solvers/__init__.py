@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from solution_paths.certify import Verdict
+from solution_paths.verify.verdict import Verdict
 
 from ..objectives import Machine, judge
 from . import (

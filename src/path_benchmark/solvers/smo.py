@@ -42,7 +42,7 @@ from numba.extending import intrinsic
 from numpy.typing import ArrayLike, NDArray
 
 from solution_paths.compilation import cached_njit, inner_njit
-from solution_paths.kernels import KERNELS, kernel_row, squared_norms
+from solution_paths.kernels.kernel import KERNELS, kernel_row, squared_norms
 
 from ..objectives import Hinge
 from .answer import Answer, not_a_hinge, reuse_or_build

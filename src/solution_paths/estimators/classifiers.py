@@ -12,12 +12,12 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..curves import Curve
 from ..models.coefficients import Bounds
 from ..models.l1_svm import l1_svm_path
 from ..models.quantile_svm import quantile_svm_path
 from ..models.svm import svm_path
 from ..solution import SolutionPath
+from ..solution.curves import Curve
 from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_flag, check_grid
 from . import probabilities as probable

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
 
-from ..centring import less, shift_of_targets, shifts_of
+from ..kernels.centring import less, shift_of_targets, shifts_of
 from ..validation import Floats
 
 MANY = 4  # times as many rows as columns: from there on few rows say the same as all

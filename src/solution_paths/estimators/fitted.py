@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certify import Certificate
-from ..curves import Curve, Labels
 from ..errors import PathError, PathWarning
 from ..solution import SolutionPath
+from ..solution.curves import Curve, Labels
 from ..solution.joint import Joint, joint_decision
 from ..solution.labels import indices, label_error
 from ..solution.metrics import Metric
 from ..solution.path import SCALES
 from ..validation import Floats, check_number
+from ..verify.verdict import Certificate
 
 PENALTIES = ("lam", "lam1")
 VALUES = 4_000_000  # that are held at a time, of all classes at all breakpoints

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 
-from ..certify import ERROR_LIMIT
 from ..errors import PathError, PathWarning
 from ..problem import Problem
 from ..solution.approximate import GapCertificate
 from ..solution.follow import remedy_for
 from ..validation import callers_level
+from ..verify.verdict import ERROR_LIMIT
 from .fitted import Fitted
 
 

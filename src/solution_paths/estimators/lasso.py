@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..curves import Curve
 from ..models.coefficients import Bounds
 from ..models.lasso import lasso_path
+from ..solution.curves import Curve
 from ..solution.evaluation import error_of_mean
 from ..solution.metrics import Judge, Metric
 from ..validation import Floats, check_number

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from ..certify import Certificate
-from ..curves import Curve, Labels
 from ..errors import PathWarning
 from ..solution import SolutionPath
+from ..solution.curves import Curve, Labels
 from ..solution.labels import indices, label_error
 from ..solution.metrics import RANKED, Metric
 from ..validation import Floats, shown
+from ..verify.verdict import Certificate
 from .fitted import OneVsRest
 
 EPSILON = float(np.finfo(np.float64).eps)

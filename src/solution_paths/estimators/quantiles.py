@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ..certify import Certificate
-from ..curves import Curve, mean_curve
 from ..models.noncrossing_quantiles import noncrossing_quantiles_path
 from ..models.quantile_regression import quantile_regression_path
 from ..solution import Callback, SolutionPath
+from ..solution.curves import Curve, mean_curve
 from ..solution.distribution import ROUNDED, PredictedDistribution, central, parts
 from ..solution.metrics import Metric
 from ..validation import Floats, Rows, check_flag, check_levels, check_number
+from ..verify.verdict import Certificate
 from .base import Linear, PathRegressor
 from .checking import estimator
 from .fitted import Fitted, followed

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import d2_pinball_score, mean_pinball_loss, mean_squared_error, r2_score
 
-from ..curves import Curve
+from ..solution.curves import Curve
 from ..validation import Floats
 
 RELATIVE = {  # scores, and the errors of which they are told

@@ -22,9 +22,9 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.parallel import Parallel, delayed
 
-from ..curves import Curve, MeanCurve
 from ..errors import PathWarning
 from ..solution import Callback, SolutionPath
+from ..solution.curves import Curve, MeanCurve
 from ..solution.metrics import DECISIONS, JUDGED, SYNONYMS, Metric, check_metric
 from ..validation import Floats, Rows, callers_level, check_choice, check_index
 from .base import PathEstimator

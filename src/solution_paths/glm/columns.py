@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..kernels import total_memory
+from ..kernels.kernel import total_memory
 from ..validation import Floats
 
 

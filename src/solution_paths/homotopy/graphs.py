@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compilation import read_only
-from ..problem.twofold import Twofold
+from ..twofold import Twofold
 from .moving import Moving
 from .tables import write
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..problem.twofold import Twofold
+from ..twofold import Twofold
 
 Array = NDArray[np.float64]
 

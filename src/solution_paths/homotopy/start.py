@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import PathError
-from ..problem.twofold import Twofold
+from ..twofold import Twofold
 from . import tolerances
 from .graphs import Shape
 from .guess import GraphsAt, near_optimum

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from ..problem import Line, Pieces
 from ..problem.maps import entries, is_identity
 from ..problem.symmetric import symmetrised
-from ..problem.twofold import Twofold
+from ..twofold import Twofold
 from .graphs import Graphs, Shape
 from .moving import Moving
 from .twofold import weighted_squares

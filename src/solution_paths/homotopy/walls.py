@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..problem.twofold import Twofold
+from ..twofold import Twofold
 from .graphs import Graphs, Shape, tables
 from .loop import WALL_MARK
 

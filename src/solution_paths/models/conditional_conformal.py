@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..centring import less, shifts_of
-from ..kernels import LINEAR
+from ..kernels.centring import less, shifts_of
+from ..kernels.kernel import LINEAR
 from ..problem import Losses, Problem, losses
 from ..solution import conditional
 from ..solution.conformal import batches, stacked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from ..surface import Surface, lines_at
+from ..solution.surface import Surface, lines_at
 from ..validation import Rows, check_grid
 from .margins import Margins
 from .stated import Callback, SolutionPath

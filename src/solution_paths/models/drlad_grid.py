@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..problem import Problem, losses
-from ..surface import Surface, lines_at
+from ..solution.surface import Surface, lines_at
 from ..validation import Rows, check_grid
 from .stated import Callback, Samples, SolutionPath, solution_path
 from .weights import check_shares

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..centred_kernel import Centred, plain_kernel
+from ..kernels.centred import Centred, plain_kernel
 from ..validation import HUGE, check_number
 
 if TYPE_CHECKING:

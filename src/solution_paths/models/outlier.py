@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..centring import shift_of_targets
+from ..kernels.centring import shift_of_targets
 from ..problem import Pieces, losses
 from ..problem.branches import Branches, robust_absolutes, robust_hinges
 from ..solution.branched import local_path

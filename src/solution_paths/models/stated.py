@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from ..centred_kernel import Centred, CentredKernel, centred_kernel
-from ..centring import less, shift_of_targets, shifts_of
-from ..kernels import FEW, LINEAR, Kernel, check_kernel, check_room, rows_of_gram
+from ..kernels.centred import Centred, CentredKernel, centred_kernel
+from ..kernels.centring import less, shift_of_targets, shifts_of
+from ..kernels.kernel import FEW, LINEAR, Kernel, check_kernel, check_room, rows_of_gram
 from ..problem import Losses, Pieces, Problem, Product
 from ..problem.symmetric import asymmetry, symmetrised
 from ..solution import Callback, Reading, Scale, SolutionPath, solution_path

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..exact import add, multiply
+from ..twofold import Twofold, two_product, two_sum
 from ..validation import Floats, check_number
 from .bundle import Bundle
 from .maps import Product, Repeated
 from .statement import Problem
-from .twofold import Twofold
 
 BETWEEN = 0.381966  # the third point: where on the way from t0 to t1
 ROUNDED = 1e-12  # of an array's largest entry: what a user's own arithmetic may round
@@ -74,8 +73,8 @@ class Line:
         for name, own in self.start.numbers():
             value, rate = own[..., None], self.rates[name][..., None]
             if rate.any():
-                high, low = multiply(rate, moved)
-                high, rest = add(value, high)
+                high, low = two_product(rate, moved)
+                high, rest = two_sum(value, high)
                 low = rest + (low + self.low[name][..., None] * moved)
                 value = high + np.where(np.isfinite(high), low, 0.0)
             yield name, value

@@ -8,13 +8,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..archive import File, read_archive, write_archive
-from ..certify import SAID, Certificate, Verdict, statuses, worst_of
-from ..curves import Curve
 from ..glm import LOSSES, Lines
 from ..validation import Floats, Rows, check_counts, check_shares
 from ..verify import curved
+from ..verify.verdict import SAID, Certificate, Verdict, statuses, worst_of
 from . import evaluation
+from .archive import File, read_archive, write_archive
+from .curves import Curve
 from .metrics import Judge, Metric
 from .model import put_matrix, take_matrix
 from .path import FORGOTTEN, Parameters, SolutionPath

@@ -16,10 +16,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..certify import Certificate, Verdict, summary
 from ..errors import NoOptimum
 from ..problem import Pieces, Problem
 from ..validation import Floats, check_choice, check_number, check_X, shown
+from ..verify.verdict import Certificate, Verdict, summary
 from .conformal import look
 from .follow import CHECKS
 from .leave_one_out import check_level

@@ -19,10 +19,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ..certify import Certificate, Verdict, evenly, summary
 from ..problem import Losses, Pieces, Problem
 from ..problem.symmetric import symmetrised
 from ..validation import Floats, Rows, check_choice, check_vector, check_X
+from ..verify.verdict import Certificate, Verdict, evenly, summary
 from .follow import CHECKS, fault_of, tell
 from .leave_one_out import check_level, floor_of
 from .neighbours import Start, between, function, moving, with_losses

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..certify import Certificate, Verdict, summary
 from ..problem import Pieces
 from ..problem.bundle import Bundle
 from ..validation import Floats, Rows, check_choice, check_X
 from ..verify import Answer, judge
+from ..verify.verdict import Certificate, Verdict, summary
 from .conformal import Groups, alike_of, batches, check_new_rows, has_rows, most_of, with_rows
 from .follow import CHECKS, remedy_for, tell
 from .labels import indices

@@ -16,12 +16,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..curves import EPSILON, Labels, between, changes, winners
-from ..exact import divide, relative, rows_times, transposed
 from ..homotopy.statement import Statement
 from ..homotopy.tolerances import BLUR
 from ..validation import Floats
+from .curves import EPSILON, Labels, between, changes, winners
 from .reading import NUMBERS, ROUNDED, Reading
+from .sums import by_columns, by_rows
 
 if TYPE_CHECKING:
     from .path import SolutionPath
@@ -120,7 +120,8 @@ class Deciding:
 
     def doubt(self, rows: Any) -> Floats:
         """Return how far decisions in double precision may be from being told, (1, o, k)."""
-        off = self.unit + relative(rows.shape[1] + self._solutions.terms, exact=False)
+        terms = rows.shape[1] + self._solutions.terms + 4
+        off = self.unit + terms * EPSILON / 2
         return DOUBT * (off * self.rough(rows) + self._solutions.held)
 
     def doubt_between(self, rows: Any, here: Places, there: Places) -> Floats:
@@ -347,9 +348,9 @@ def weights_of(statement: Statement, u: Floats) -> Floats:
     if not statement.sums or statement.separate:
         return statement.variables(u)[0]
     a = u[:, : statement.R.shape[0]]
-    parts = [a[first : first + BLOCK].T for first in range(0, len(a), BLOCK)]
-    sums = (transposed(statement.terms, np.ascontiguousarray(part)) for part in parts)
-    return np.vstack([divide(*of, statement.divisor)[0].T for of in sums])
+    parts = (a[first : first + BLOCK] for first in range(0, len(a), BLOCK))
+    sums = (by_columns(statement.terms, part) for part in parts)
+    return np.vstack([of.divided(statement.divisor).high for of in sums])
 
 
 def _sharp_decisions(reading: Reading, rows: Any, w: Floats, v: Floats, wanted: Mask) -> Floats:
@@ -357,14 +358,11 @@ def _sharp_decisions(reading: Reading, rows: Any, w: Floats, v: Floats, wanted: 
 
     Each is the same whatever else is wanted.
     """
-    if not sp.issparse(rows):
-        rows = np.ascontiguousarray(rows)
     blocks = len(reading.bias)
     weights = w[:, :-1] if reading.linear and reading.feature else w
     parts = []
     for own in np.split(weights, blocks, axis=1):
-        high, low = rows_times(rows, wanted, np.ascontiguousarray(own.T))
-        parts.append(high + low)
+        parts.append(by_rows(rows, wanted.T, own).T)
     biases = (
         [reading.offset * np.ones(len(w)) for _ in range(blocks)]
         if reading.mix is None

@@ -11,7 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ..curves import (
+from ..validation import Floats, check_row_weights, check_shares, check_vector, plain_labels
+from .curves import (
     Curve,
     Labels,
     mean_curve,
@@ -21,7 +22,6 @@ from ..curves import (
     steps,
     tilted_pieces,
 )
-from ..validation import Floats, check_row_weights, check_shares, check_vector, plain_labels
 from .deciding import Deciding, places, sign_changes
 from .labels import indices, label_error
 from .metrics import DECISIONS, RANKED, Metric

@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..centring import about_columns
-from ..certify import Verdict, evenly, last_holding
 from ..errors import NoOptimum, PathError, PathWarning
 from ..homotopy.run import Homotopy, Unlimited
 from ..homotopy.start import Misfit, starting_places
 from ..homotopy.statement import Statement, read
 from ..homotopy.track import Track
+from ..kernels.centring import about_columns
 from ..problem import Line, Problem, along
 from ..problem.line import stated
 from ..problem.maps import absolute
 from ..validation import callers_level, check_choice, check_number
 from ..verify.unbounded import contradicts, falls
+from ..verify.verdict import Verdict, evenly, last_holding
 from .middle import in_the_middle
 from .path import SolutionPath
 from .points import NOTHING, Places, Points

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..curves import Labels, changes, winners
 from ..validation import Floats
+from .curves import Labels, changes, winners
 from .deciding import DOUBT, Deciding, in_the_users, places
 from .path import SolutionPath
 

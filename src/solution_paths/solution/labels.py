@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..curves import Curve, Labels, steps
 from ..validation import Floats
+from .curves import Curve, Labels, steps
 from .metrics import Metric
 
 Codes = NDArray[np.int64]

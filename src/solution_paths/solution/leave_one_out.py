@@ -20,8 +20,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ..certify import Certificate, Verdict, evenly, states, summary
-from ..curves import Labels
 from ..errors import PathError
 from ..homotopy.statement import dense
 from ..problem import Pieces, Problem
@@ -37,6 +35,8 @@ from ..validation import (
     plain_labels,
 )
 from ..verify import Answer, judge
+from ..verify.verdict import Certificate, Verdict, evenly, states, summary
+from .curves import Labels
 from .follow import CHECKS, LOOKS, remedy_for, tell
 from .hat import without
 from .labels import indices, label_error

@@ -21,7 +21,7 @@ from ..homotopy.state import Walk
 from ..homotopy.statement import dense, read, shape_of
 from ..problem import Line, Losses, Pieces, Problem
 from ..problem.line import STILL
-from ..problem.twofold import Twofold
+from ..twofold import Twofold
 from ..validation import Floats
 from ..verify import Answer
 from .follow import NEAR, NUMERICAL, Followed, as_path_error, walked_to_end

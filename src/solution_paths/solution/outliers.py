@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certify import Certificate, Verdict
 from ..homotopy.statement import Statement
 from ..problem import Line, Problem
 from ..problem.branches import Branches, slope_at
 from ..validation import Floats, Rows, check_choice, check_number
 from ..verify import Answer, judge, objectives
 from ..verify.partitions import AtThreshold, at_threshold
+from ..verify.verdict import Certificate, Verdict
 from .deciding import BLOCK
 from .model import Affine
 from .path import ENTRIES, FORGOTTEN, Parameters, SolutionPath

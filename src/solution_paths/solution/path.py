@@ -12,19 +12,18 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .. import plots
-from ..archive import File
-from ..centring import less
-from ..certify import Certificate, Verdict, summary
-from ..curves import Best, Curve
 from ..homotopy.run import Homotopy
 from ..homotopy.statement import Statement
+from ..kernels.centring import less
 from ..problem import Line, Problem, Repeated
 from ..problem.maps import against, basis, without_rows
-from ..problem.twofold import Twofold
+from ..twofold import Twofold
 from ..validation import Floats, Labels, Rows, check_edges, check_index, check_number, shown
 from ..verify import Answer, judge
-from . import evaluation, storage
+from ..verify.verdict import Certificate, Verdict, summary
+from . import evaluation, plots, storage
+from .archive import File
+from .curves import Best, Curve
 from .deciding import decisions_at, labels_at, weights_of
 from .kinks import kinks
 from .metrics import JUDGED, Judge, Metric, check_metric

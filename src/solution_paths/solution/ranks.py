@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..curves import Curve, steps
 from ..validation import Floats
+from .curves import Curve, steps
 
 Ints = NDArray[np.int64]
 PAIRS = 4_000_000  # that are looked at together where a path begins

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..centred_kernel import Centred, CentredKernel, plain_kernel
-from ..centring import bias_at_zero, less
-from ..kernels import LINEAR, Kernel
+from ..kernels.centred import Centred, CentredKernel, plain_kernel
+from ..kernels.centring import bias_at_zero, less
+from ..kernels.kernel import LINEAR, Kernel
 from ..problem import Problem
 from ..validation import Floats, Labels, Names, Rows, _check_names, check_X, feature_names
 

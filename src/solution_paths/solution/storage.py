@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..archive import File, read_archive, write_archive
-from ..centred_kernel import Centred, CentredKernel
 from ..homotopy.statement import read as read_statement
-from ..kernels import Kernel
+from ..kernels.centred import Centred, CentredKernel
+from ..kernels.kernel import Kernel
 from ..problem import Line
+from .archive import File, read_archive, write_archive
 from .model import Affine, from_arrays, like, numbers_of, put_matrix, take_matrix, to_arrays
 from .points import Points
 from .reading import Reading, Scale

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..compilation import cached_njit, inner_njit
-from ..exact import UNIT, two_sum
+from .exact import UNIT, two_sum
 
 # References to arrays aren't counted, which would cost more than the work: so none is made here.
 # Units are positive: nothing is divided by 0.

@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from ..exact import UNIT
 from ..validation import Floats
 from .areas import NEAREST
+from .exact import UNIT
 from .graph import Graph
 
 

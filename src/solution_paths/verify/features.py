@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..certify import GAP_LIMIT
-from ..exact import UNIT, add, column_sums, multiply
 from ..problem import penalties
 from ..problem.bundle import Bundle, Stack
 from ..validation import Floats
+from .exact import UNIT, add, column_sums, multiply
 from .graph import KNOWN, OFF, Graph, Pair, Share
 from .products import Gram
 from .scales import Own, Scales
+from .verdict import GAP_LIMIT
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..certify import GAP_LIMIT
 from ..compilation import read_only
-from ..exact import UNIT, add
 from ..problem.bundle import Stack
 from ..validation import Floats
 from . import areas
+from .exact import UNIT, add
+from .verdict import GAP_LIMIT
 
 # Knots, and the unit of coefficients, are known to this share of their size. What that may change
 # in the objective counts as nothing: a gap is relative to no less than it, over the gaps' limit.

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certify import KKT_LIMIT, Verdict
 from ..problem import Problem
 from ..problem.bundle import Bundle
 from ..validation import Floats
 from .judgement import Columns, Judgement
+from .verdict import KKT_LIMIT, Verdict
 
 
 @dataclass(frozen=True, eq=False)

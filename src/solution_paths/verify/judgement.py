@@ -9,15 +9,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certify import KKT_LIMIT, Verdict
-from ..exact import UNIT, column_sums, multiply
 from ..problem.bundle import Bundle
 from ..validation import Floats
 from .balance import rebalanced
+from .exact import UNIT, column_sums, multiply
 from .features import Regulariser, of_coefficients
 from .graph import HI, KNOWN, LO, OFF, OUT, Graph, Pair, Share
 from .products import Gram, Matrix, total
 from .scales import Own, Scales, own_of, scales_of
+from .verdict import KKT_LIMIT, Verdict
 
 
 class Columns(NamedTuple):

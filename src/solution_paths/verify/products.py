@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from ..exact import UNIT, by_slices, relative, rows_times, sum_of_pairs, transposed
 from ..problem import Product, Repeated
 from ..problem.maps import Map, absolute, entries, extremes
 from ..validation import Floats
+from .exact import UNIT, by_slices, relative, rows_times, sum_of_pairs, transposed
 from .graph import Pair
 
 

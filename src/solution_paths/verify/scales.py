@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..certify import KKT_LIMIT
 from ..problem import Product, Repeated
 from ..validation import Floats
 from .graph import KNOWN, Graph
 from .products import Matrix
+from .verdict import KKT_LIMIT
 
 
 class Scales(NamedTuple):

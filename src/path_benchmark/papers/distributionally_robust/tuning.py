@@ -24,8 +24,8 @@ from solution_paths import (
     l1_svm_path,
     svm_path,
 )
-from solution_paths.curves import Curve, mean_curve
 from solution_paths.kernels import LINEAR, Kernel
+from solution_paths.solution.curves import Curve, mean_curve
 
 from ...runs.judging import data_of
 from ...solvers import GridSolver

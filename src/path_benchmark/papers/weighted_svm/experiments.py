@@ -26,8 +26,8 @@ import numpy as np
 from pydantic import Field
 
 from solution_paths import weighted_svm_path, weighted_svr_path
-from solution_paths.certify import Verdict
 from solution_paths.kernels import Kernel
+from solution_paths.verify.verdict import Verdict
 
 from ...data.protocols import Part, Split
 from ...objectives import Hinge, Tube, judge

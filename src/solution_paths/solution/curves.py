@@ -380,7 +380,7 @@ class MeanCurve(Curve):
         Examples
         --------
         >>> import numpy as np
-        >>> from solution_paths.curves import Curve, MeanCurve
+        >>> from solution_paths.solution.curves import Curve, MeanCurve
         >>> edges, none = np.array([0.0, 1.0, 2.0, 3.0]), np.zeros(3)
         >>> levels = np.array([[3.0, 1.0, 2.0], [3.0, 2.0, 1.2]])
         >>> mean = MeanCurve.of([Curve(edges, level, level, none) for level in levels])
@@ -404,7 +404,7 @@ class MeanCurve(Curve):
         Examples
         --------
         >>> import numpy as np
-        >>> from solution_paths.curves import Curve, MeanCurve
+        >>> from solution_paths.solution.curves import Curve, MeanCurve
         >>> edges, none = np.array([0.0, 1.0]), np.zeros(1)
         >>> levels = np.array([[1.0], [3.0]])
         >>> folds = [Curve(edges, level, level, none) for level in levels]

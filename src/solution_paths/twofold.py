@@ -1,4 +1,4 @@
-"""Arrays of numbers that are sums of two doubles, about 104 bits; for set-up."""
+"""Arrays of numbers that are sums of two doubles, about 104 bits, by Dekker and Knuth."""
 
 from __future__ import annotations
 
@@ -8,6 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+
+def two_sum(x: Array | float, y: Array | float) -> tuple[Array, Array]:
+    """Return x + y and its rounding error."""
+    s = np.asarray(x + y)
+    z = s - x
+    return s, (x - (s - z)) + (y - z)
+
+
+def two_product(x: Array | float, y: Array | float) -> tuple[Array, Array]:
+    """Return x y and its rounding error."""
+    p = np.asarray(x * y)
+    (a, b), (c, d) = _halves(x), _halves(y)
+    return p, ((a * c - p) + a * d + b * c) + b * d
 
 
 class Twofold(NamedTuple):
@@ -23,9 +37,8 @@ class Twofold(NamedTuple):
 
     def plus(self, other: Twofold) -> Twofold:
         """Return the sum."""
-        s = self.high + other.high
-        z = s - self.high
-        e = (self.high - (s - z)) + (other.high - z) + (self.low + other.low)
+        s, e = two_sum(self.high, other.high)
+        e += self.low + other.low
         return Twofold(s + e, e - ((s + e) - s))
 
     def by(self, factor: Array | float) -> Twofold:
@@ -33,9 +46,8 @@ class Twofold(NamedTuple):
         if np.ndim(factor) == 0 and factor == -1.0:
             return Twofold(-self.high, -self.low)
         factor = np.broadcast_to(np.asarray(factor, float), self.high.shape)
-        p = self.high * factor
-        (a, b), (c, d) = _halves(self.high), _halves(factor)
-        e = ((a * c - p) + a * d + b * c) + b * d + self.low * factor
+        p, e = two_product(self.high, factor)
+        e += self.low * factor
         return Twofold(p + e, e - ((p + e) - p))
 
     def divided(self, by: float) -> Twofold:
@@ -46,13 +58,24 @@ class Twofold(NamedTuple):
         rest = self.plus(Twofold.of(q).by(-by))
         return Twofold(q, np.zeros(np.shape(q))).plus(Twofold.of((rest.high + rest.low) / by))
 
+    def sum(self) -> Twofold:
+        """Return the sums over the first axis, by halves."""
+        own = self
+        while len(own.high) > 1:
+            half = len(own.high) // 2
+            pairs = own.take(slice(half)).plus(own.take(slice(half, 2 * half)))
+            rest = own.take(slice(2 * half, None))
+            own = Twofold(*(np.concatenate(parts) for parts in zip(pairs, rest, strict=True)))
+        return Twofold(own.high.sum(axis=0), own.low.sum(axis=0))
+
     def take(self, index: Any) -> Twofold:
         """Return some of the entries."""
         return Twofold(self.high[index], self.low[index])
 
 
-def _halves(x: Array) -> tuple[Array, Array]:
+def _halves(x: Array | float) -> tuple[Array, Array]:
     """Split doubles into two halves of 26 bits (Veltkamp)."""
+    x = np.asarray(x)
     y = 134217729.0 * x
     high = y - (y - x)
     return high, x - high

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .exact import add, column_sums, multiply
-from .validation import Floats
+from ..twofold import Twofold, two_product, two_sum
+from ..validation import Floats
 
 FAR_OFF = 4.0  # standard deviations: means nearer to zero cost two bits at most
 UNEVEN = 1e3  # times larger than most columns, or than what its entries differ by: told
@@ -67,12 +67,12 @@ def bias_at_zero(b: Floats, shifts: Floats, w: Floats, target: float = 0.0) -> F
     ``shifts`` (d,) are those of the columns, whose w is (d, B), ``target`` is that of y.
     """
     far = np.flatnonzero(shifts)
-    b, low = add(b, target)
+    b, low = two_sum(b, target)
     if not len(far):
         return b + low
     own = w[far].reshape(len(far), -1)
-    total, rest = column_sums(*multiply(own, shifts[far, None]))
-    b, lost = add(b, -total.reshape(np.shape(b)))
+    total, rest = Twofold(*two_product(own, shifts[far, None])).sum()
+    b, lost = two_sum(b, -total.reshape(np.shape(b)))
     return b + (low + lost - rest.reshape(np.shape(b)))
 
 

@@ -1,8 +1,8 @@
 """Sums in twice the working precision: pairs hi + lo of doubles, by Dekker and Knuth.
 
 Only additions and products of doubles, so that results are the same on every machine. A sum of m
-products carries an absolute error of (m EPSILON)^2 times the sum of their absolute values: see
-`relative`. Shares nothing with the walks.
+products carries an absolute error of (m UNIT)^2 times the sum of their absolute values: see
+`relative`. The judge's own: what makes answers has other sums (`twofold`, `homotopy.twofold`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .compilation import cached_njit, inner_njit, read_only
+from ..compilation import cached_njit, inner_njit, read_only
 
 Floats = NDArray[np.float64]
 UNIT = np.finfo(np.float64).eps / 2  # the rounding of one operation
@@ -88,15 +88,6 @@ def add(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     s = x + y
     z = s - x
     return s, (x - (s - z)) + (y - z)
-
-
-def divide(hi: Floats, lo: Floats, by: float) -> tuple[Floats, Floats]:
-    """Return (hi + lo) / by as a pair."""
-    if by == 1.0:
-        return hi, lo
-    q = hi / by
-    p, e = multiply(q, by)
-    return q, ((hi - p) - e + lo) / by
 
 
 def multiply(x: Floats, y: Floats | float) -> tuple[Floats, Floats]:

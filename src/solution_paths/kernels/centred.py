@@ -18,10 +18,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from ..twofold import Twofold
+from ..validation import Floats
 from .centring import FAR_OFF, less, shifts_of
-from .exact import column_sums
-from .kernels import Kernel, is_far, middle_row, squared_distances, squared_norms
-from .validation import Floats
+from .kernel import Kernel, is_far, middle_row, squared_distances, squared_norms
 
 FLAT = 0.5  # gamma |x - z|^2, on average: below it exp is nearer to 1 than to 0
 
@@ -59,7 +59,7 @@ class CentredKernel:
     def made_up_for(self, X: Any, c: Floats) -> Floats:
         """Return by how much a bias (k,) beside coefficients c (n, k) of rows is more, here."""
         own, constant = self.at_origin(X)
-        total, rest = column_sums(c)  # of coefficients that balance but for rounding
+        total, rest = Twofold.of(c).sum()  # of coefficients that balance but for rounding
         return np.asarray(own @ c + constant * (total + rest))
 
     def __call__(self, X: Any, Z: Any) -> Floats:

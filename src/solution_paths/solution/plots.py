@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .validation import check_choice, check_number, shown
+from ..validation import check_choice, check_number, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,8 +15,8 @@ from typing import IO, Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .files import replace_atomically
-from .validation import shown
+from ..files import replace_atomically
+from ..validation import shown
 
 SUFFIX = ".npz"
 OLD = "Path"  # of files that name no kind

@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg.lapack import dpstrf
 
-from .compilation import cached_njit, inner_njit, read_only
-from .validation import HUGE, Floats, check_choice, check_number
+from ..compilation import cached_njit, inner_njit, read_only
+from ..validation import HUGE, Floats, check_choice, check_number
 
 EPSILON = np.finfo(np.float64).eps
 BLUR = float(EPSILON**0.5)  # of rows' lengths: squared, a unit of rounding of a kernel

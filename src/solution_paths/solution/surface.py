@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import plots
-from .certify import Certificate, Verdict, summary
+from ..errors import PathError
+from ..validation import Floats, Rows, check_number, check_vector
+from ..verify.verdict import Certificate, Verdict, summary
+from . import Callback, SolutionPath, plots
 from .curves import Curve
-from .errors import PathError
-from .solution import Callback, SolutionPath
-from .solution.metrics import Judge
-from .solution.path import FORGOTTEN, Parameters
-from .solution.telling import telling
-from .validation import Floats, Rows, check_number, check_vector
+from .metrics import Judge
+from .path import FORGOTTEN, Parameters
+from .telling import telling
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

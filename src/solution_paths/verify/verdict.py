@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .validation import Floats
+from ..validation import Floats
 
 KKT_LIMIT = 1e-7
 LOOKED_AT = 1000  # solutions, at most, to find the part of a path that is certified

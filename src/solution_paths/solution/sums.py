@@ -1,0 +1,88 @@
+"""Sums of many products in twofold precision: weights from duals, decisions from weights.
+
+The arithmetic is that of the walk (`homotopy.twofold`); the judge of these answers has its own.
+Each sum is the same whatever else is computed beside it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..compilation import cached_njit, read_only
+from ..homotopy.twofold import accumulate, dot2, normalise, scaled_add
+from ..twofold import Twofold
+from ..validation import Floats
+
+Mask = NDArray[np.bool_]
+
+
+@cached_njit
+def _columns_dense(X, a, high, low):
+    for b in range(a.shape[0]):
+        for i in range(X.shape[0]):
+            if a[b, i] != 0.0:
+                scaled_add(high[b], low[b], X[i], X.shape[1], a[b, i], 0.0)
+
+
+@cached_njit
+def _columns_sparse(indptr, indices, x, a, high, low):
+    for b in range(a.shape[0]):
+        total, rest = high[b], low[b]
+        for i in range(len(indptr) - 1):
+            if a[b, i] != 0.0:
+                for at in range(indptr[i], indptr[i + 1]):
+                    k = indices[at]
+                    h, e = accumulate(total[k], rest[k], x[at], a[b, i], 0.0)
+                    total[k], rest[k] = normalise(h, e)
+
+
+def by_columns(X: Any, a: Floats) -> Twofold:
+    """Return X'a of rows X (n, d), an array or CSR, for each of a (B, n): (B, d)."""
+    found = Twofold.of(np.zeros((len(a), X.shape[1])))
+    if sp.issparse(X):
+        _columns_sparse(*read_only(*_entries(X), a), *found)
+    else:
+        _columns_dense(*read_only(X, a), *found)
+    return found
+
+
+@cached_njit
+def _rows_dense(X, wanted, w, zeros, out):
+    for b in range(w.shape[0]):
+        for i in range(X.shape[0]):
+            if wanted[b, i]:
+                h, e = dot2(X[i], w[b], zeros, X.shape[1])
+                out[b, i] = h + e
+
+
+@cached_njit
+def _rows_sparse(indptr, indices, x, wanted, w, out):
+    for b in range(w.shape[0]):
+        for i in range(len(indptr) - 1):
+            if wanted[b, i]:
+                h = e = 0.0
+                for at in range(indptr[i], indptr[i + 1]):
+                    h, e = accumulate(h, e, x[at], w[b, indices[at]], 0.0)
+                out[b, i] = h + e
+
+
+def by_rows(X: Any, wanted: Mask, w: Floats) -> Floats:
+    """Return X w of rows X (n, d), for each of w (B, d), rounded once: (B, n).
+
+    Zeros where they aren't ``wanted`` (B, n).
+    """
+    out = np.zeros(wanted.shape)
+    if sp.issparse(X):
+        _rows_sparse(*read_only(*_entries(X), wanted, w), out)
+    else:
+        _rows_dense(*read_only(X, wanted, w, np.zeros(X.shape[1])), out)
+    return out
+
+
+def _entries(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    """Return a CSR matrix's arrays, indices of one type: compiled code is made for each type."""
+    return X.indptr.astype(np.int64, copy=False), X.indices.astype(np.int64, copy=False), X.data
