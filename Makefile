@@ -19,7 +19,7 @@ LOCK   := --quiet --generate-hashes --universal --no-header --no-annotate --pyth
 # Other rows than a processor's own: make fuzz NUMBA_CPU_NAME=generic FUZZED=results/fuzz-generic.jsonl
 FUZZ   ?= 60
 FUZZED ?= results/fuzz.jsonl
-WALKS  := $(wildcard tests/test_engine_*.py) tests/test_homotopy.py tests/test_svm.py
+WALKS  := $(wildcard tests/library/homotopy/test_loop*.py) tests/library/models/test_svm.py
 # Processes of `make test`; the tests of a file stay in one, and the longest files come first.
 JOBS   ?= 2
 PARALLEL = -n $(JOBS) --dist loadfile --no-loadscope-reorder
@@ -121,10 +121,10 @@ bounds: $(READY)  ## trace a problem of each kind with every index of compiled c
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/bounds $(BIN)/python benchmarks/fuzz.py --seeds 0 1
 
 slurm: $(READY)  ## bring up a Slurm of two nodes on this host (Debian, root), run the suite quick on it
-	$(BIN)/python .ci/long.py slurm env SOLUTION_PATHS_SLURM=1 $(BIN)/python -m pytest tests/test_slurm.py
+	$(BIN)/python .ci/long.py slurm env SOLUTION_PATHS_SLURM=1 $(BIN)/python -m pytest tests/benchmark/workflow/test_slurm.py
 
 faults: $(READY)  ## kill a hundred runs at random moments, damage one file at a time; about an hour
-	$(BIN)/python .ci/long.py faults env SOLUTION_PATHS_KILLS=100 $(BIN)/python -m pytest -s tests/test_faults.py
+	$(BIN)/python .ci/long.py faults env SOLUTION_PATHS_KILLS=100 $(BIN)/python -m pytest -s tests/benchmark/workflow/test_faults.py
 
 # Its own environment: the tool mutates what the tests' own Python runs. MUTANTS="--sample 0 solution_paths/path.py"
 mutants: $(READY)  ## put small faults into chosen modules, 20 each (MUTANTS="--draw N": N of all), and list those that no fast test notices; goes on where it stopped

@@ -36,149 +36,320 @@ REPORT = ROOT / "results" / "mutants.md"
 NOT_COPIED = (".git", ".venv", ".snakemake", "data", "results", "logs", "build", "docs")
 TIMEOUT_S = 600.0
 
-JUDGED = ("known_judges", "conditions", "certify", "reliable")
-NETS = ("known_answers", "promises", "elastic_net", "input")
-CHOICES = ("known_answers", "promises", "estimators_input", "estimators_weights", "leaks")
-STATED = ("known_judges", "known_answers", "statement", "verify", "solution")
-SOLVED = ("known_answers", "solution", "survey_paper", "saving", "survey")
-MODEL = ("known_answers", "promises", "path", "equivalences", "input")
-SURVEYED = ("known_answers", "survey_paper", "survey")
-SAID = ("made_up_studies", "reporting")
-VERIFIED = ("known_judges", "verify", "verify_exact")
-GLM = ("known_answers", "logistic", "poisson")
-RIVALS = ("programmes", "known_benchmark", "baselines", "survey_paper")
+JUDGED = (
+    "library/verify/test_known_verdicts",
+    "library/verify/test_conditions",
+    "library/verify/test_verdict",
+    "library/verify/test_scales",
+)
+NETS = (
+    "library/test_known_answers",
+    "library/test_promises",
+    "library/models/test_elastic",
+    "library/test_validation",
+)
+CHOICES = (
+    "library/test_known_answers",
+    "library/test_promises",
+    "library/estimators/test_checking",
+    "library/estimators/test_tuning",
+    "benchmark/papers/test_splits",
+)
+STATED = (
+    "library/verify/test_known_verdicts",
+    "library/test_known_answers",
+    "library/problem/test_statement",
+    "library/verify/test_judge",
+    "library/solution/test_follow",
+)
+SOLVED = (
+    "library/test_known_answers",
+    "library/solution/test_follow",
+    "benchmark/papers/test_survey",
+    "library/solution/test_storage",
+    "library/models/test_every_model",
+)
+MODEL = (
+    "library/test_known_answers",
+    "library/test_promises",
+    "library/solution/test_path",
+    "library/kernels/test_centring",
+    "library/test_validation",
+)
+SURVEYED = (
+    "library/test_known_answers",
+    "benchmark/papers/test_survey",
+    "library/models/test_every_model",
+)
+SAID = ("benchmark/papers/test_made_up_studies", "benchmark/reporting/test_reporting")
+VERIFIED = (
+    "library/verify/test_known_verdicts",
+    "library/verify/test_judge",
+    "library/verify/test_judgement",
+)
+GLM = ("library/test_known_answers", "library/glm/test_logistic", "library/glm/test_poisson")
+RIVALS = (
+    "benchmark/solvers/test_programmes",
+    "benchmark/test_known_benchmark",
+    "benchmark/solvers/test_baselines",
+    "benchmark/papers/test_survey",
+)
 PAPERS = "path_benchmark/papers"
 # Module below src -> its fast tests, those that fail first in front. What decides an answer, a
 # verdict or a published number; not compiled loops, nor what only draws, moves files or waits.
 MODULES = {
     # verdicts
     "solution_paths/verify/verdict.py": JUDGED,
-    "path_benchmark/objectives/judge.py": ("conditions", "certify", "outlier"),
+    "path_benchmark/objectives/judge.py": (
+        "library/verify/test_conditions",
+        "library/verify/test_verdict",
+        "library/models/test_outlier",
+    ),
     "solution_paths/kernels/centred.py": (
-        "known_judges",
-        "centred_kernels",
-        "conditions",
+        "library/verify/test_known_verdicts",
+        "library/kernels/test_centred",
+        "library/verify/test_conditions",
     ),
     "solution_paths/kernels/centring.py": (
-        "known_judges",
-        "conditions",
-        "equivalences",
-        "elastic_net",
+        "library/verify/test_known_verdicts",
+        "library/verify/test_conditions",
+        "library/kernels/test_centring",
+        "library/models/test_elastic",
     ),
-    "path_benchmark/objectives/machine.py": ("conditions", "certify", "baselines"),
-    "path_benchmark/objectives/robust.py": ("outlier", "robust_svm_paper"),
+    "path_benchmark/objectives/machine.py": (
+        "library/verify/test_conditions",
+        "library/verify/test_verdict",
+        "benchmark/solvers/test_baselines",
+    ),
+    "path_benchmark/objectives/robust.py": (
+        "library/models/test_outlier",
+        "benchmark/papers/test_robust_svm",
+    ),
     "solution_paths/verify/balance.py": VERIFIED,
     "solution_paths/verify/features.py": VERIFIED,
     "solution_paths/verify/graph.py": VERIFIED,
     "solution_paths/verify/judge.py": VERIFIED,
-    "solution_paths/verify/partitions.py": ("outlier", "conditions"),
+    "solution_paths/verify/partitions.py": (
+        "library/models/test_outlier",
+        "library/verify/test_conditions",
+    ),
     "solution_paths/verify/judgement.py": VERIFIED,
     "solution_paths/verify/curved.py": GLM,
     "solution_paths/verify/products.py": VERIFIED,
     "solution_paths/verify/scales.py": VERIFIED,
     "path_benchmark/reporting/check.py": SAID,
     "path_benchmark/reporting/claims.py": SAID,
-    "path_benchmark/reporting/statistics.py": ("known_benchmark", *SAID),
-    "path_benchmark/reporting/verdicts.py": ("known_benchmark", *SAID),
+    "path_benchmark/reporting/statistics.py": ("benchmark/test_known_benchmark", *SAID),
+    "path_benchmark/reporting/verdicts.py": ("benchmark/test_known_benchmark", *SAID),
     # published numbers
     f"{PAPERS}/assertions.py": SAID,
-    f"{PAPERS}/distributionally_robust/data.py": ("leaks", "distributionally_robust_paper"),
+    f"{PAPERS}/distributionally_robust/data.py": (
+        "benchmark/papers/test_splits",
+        "benchmark/papers/test_distributionally_robust",
+    ),
     f"{PAPERS}/distributionally_robust/experiments.py": (
-        "runs",
-        "leaks",
-        "distributionally_robust_paper",
+        "benchmark/runs/test_runs",
+        "benchmark/papers/test_splits",
+        "benchmark/papers/test_distributionally_robust",
     ),
     f"{PAPERS}/distributionally_robust/outputs.py": (
-        "made_up_studies",
-        "distributionally_robust_paper",
+        "benchmark/papers/test_made_up_studies",
+        "benchmark/papers/test_distributionally_robust",
     ),
     f"{PAPERS}/distributionally_robust/tuning.py": (
-        "runs",
-        "leaks",
-        "distributionally_robust_paper",
+        "benchmark/runs/test_runs",
+        "benchmark/papers/test_splits",
+        "benchmark/papers/test_distributionally_robust",
     ),
-    f"{PAPERS}/distributionally_robust/worst_case.py": ("distributionally_robust_paper",),
+    f"{PAPERS}/distributionally_robust/worst_case.py": (
+        "benchmark/papers/test_distributionally_robust",
+    ),
     f"{PAPERS}/quantile_svm/data.py": (
-        "leaks",
-        "data_protocols",
-        "data_mirror",
-        "quantile_svm_paper",
+        "benchmark/papers/test_splits",
+        "benchmark/data/test_protocols",
+        "benchmark/data/test_mirror",
+        "benchmark/papers/test_quantile_svm",
     ),
-    f"{PAPERS}/quantile_svm/experiments.py": ("runs", "quantile_svm_paper", "leaks"),
-    f"{PAPERS}/quantile_svm/outputs.py": (*SAID, "quantile_svm_paper"),
-    f"{PAPERS}/robust_svm/data.py": ("leaks", "data_protocols", "data", "robust_svm_paper"),
-    f"{PAPERS}/robust_svm/experiments.py": ("robust_svm_paper", "runs", "leaks"),
-    f"{PAPERS}/robust_svm/outputs.py": ("made_up_studies", "robust_svm_paper"),
-    f"{PAPERS}/survey/experiments.py": ("survey_paper",),
-    f"{PAPERS}/survey/models.py": ("survey_paper",),
-    f"{PAPERS}/survey/outputs.py": ("made_up_studies", "survey_paper"),
-    f"{PAPERS}/survey/rivals.py": ("survey_paper",),
-    f"{PAPERS}/weighted_svm/data.py": ("leaks", "data_protocols", "weighted_svm_paper"),
-    f"{PAPERS}/weighted_svm/experiments.py": ("runs", "weighted_svm_paper", "leaks"),
-    f"{PAPERS}/weighted_svm/outputs.py": ("made_up_studies", "weighted_svm_paper"),
-    f"{PAPERS}/weighted_svm/ulsif.py": ("known_benchmark", "ulsif", "leaks"),
-    "path_benchmark/data/dna.py": ("data", "data_protocols"),
-    "path_benchmark/data/generated.py": ("known_benchmark", "data"),
-    "path_benchmark/data/parsers.py": ("data",),
-    "path_benchmark/data/protocols.py": ("known_benchmark", "data_protocols", "data"),
-    "path_benchmark/data/seeds.py": ("known_benchmark", "data", "data_protocols"),
-    "path_benchmark/data/sources.py": ("data", "downloads", "data_mirror"),
-    "path_benchmark/reporting/formats.py": ("known_benchmark", *SAID),
+    f"{PAPERS}/quantile_svm/experiments.py": (
+        "benchmark/runs/test_runs",
+        "benchmark/papers/test_quantile_svm",
+        "benchmark/papers/test_splits",
+    ),
+    f"{PAPERS}/quantile_svm/outputs.py": (*SAID, "benchmark/papers/test_quantile_svm"),
+    f"{PAPERS}/robust_svm/data.py": (
+        "benchmark/papers/test_splits",
+        "benchmark/data/test_protocols",
+        "benchmark/data/test_data",
+        "benchmark/papers/test_robust_svm",
+    ),
+    f"{PAPERS}/robust_svm/experiments.py": (
+        "benchmark/papers/test_robust_svm",
+        "benchmark/runs/test_runs",
+        "benchmark/papers/test_splits",
+    ),
+    f"{PAPERS}/robust_svm/outputs.py": (
+        "benchmark/papers/test_made_up_studies",
+        "benchmark/papers/test_robust_svm",
+    ),
+    f"{PAPERS}/survey/experiments.py": ("benchmark/papers/test_survey",),
+    f"{PAPERS}/survey/models.py": ("benchmark/papers/test_survey",),
+    f"{PAPERS}/survey/outputs.py": (
+        "benchmark/papers/test_made_up_studies",
+        "benchmark/papers/test_survey",
+    ),
+    f"{PAPERS}/survey/rivals.py": ("benchmark/papers/test_survey",),
+    f"{PAPERS}/weighted_svm/data.py": (
+        "benchmark/papers/test_splits",
+        "benchmark/data/test_protocols",
+        "benchmark/papers/test_weighted_svm",
+    ),
+    f"{PAPERS}/weighted_svm/experiments.py": (
+        "benchmark/runs/test_runs",
+        "benchmark/papers/test_weighted_svm",
+        "benchmark/papers/test_splits",
+    ),
+    f"{PAPERS}/weighted_svm/outputs.py": (
+        "benchmark/papers/test_made_up_studies",
+        "benchmark/papers/test_weighted_svm",
+    ),
+    f"{PAPERS}/weighted_svm/ulsif.py": (
+        "benchmark/test_known_benchmark",
+        "benchmark/papers/test_ulsif",
+        "benchmark/papers/test_splits",
+    ),
+    "path_benchmark/data/dna.py": ("benchmark/data/test_data", "benchmark/data/test_protocols"),
+    "path_benchmark/data/generated.py": (
+        "benchmark/test_known_benchmark",
+        "benchmark/data/test_data",
+    ),
+    "path_benchmark/data/parsers.py": ("benchmark/data/test_data",),
+    "path_benchmark/data/protocols.py": (
+        "benchmark/test_known_benchmark",
+        "benchmark/data/test_protocols",
+        "benchmark/data/test_data",
+    ),
+    "path_benchmark/data/seeds.py": (
+        "benchmark/test_known_benchmark",
+        "benchmark/data/test_data",
+        "benchmark/data/test_protocols",
+    ),
+    "path_benchmark/data/sources.py": (
+        "benchmark/data/test_data",
+        "benchmark/data/test_downloads",
+        "benchmark/data/test_mirror",
+    ),
+    "path_benchmark/reporting/formats.py": ("benchmark/test_known_benchmark", *SAID),
     "path_benchmark/reporting/outputs.py": SAID,
     "path_benchmark/reporting/overview.py": SAID,
     "path_benchmark/reporting/pivots.py": SAID,
-    "path_benchmark/reporting/published.py": ("published_results",),
+    "path_benchmark/reporting/published.py": ("benchmark/reporting/test_published",),
     "path_benchmark/reporting/study.py": SAID,
     "path_benchmark/reporting/tables.py": SAID,
-    "path_benchmark/runs/cells.py": ("runs", "benchmarking"),
-    "path_benchmark/runs/exploring.py": ("runs", "quantile_svm_paper", "robust_svm_paper"),
-    "path_benchmark/runs/judging.py": ("runs", "quantile_svm_paper", "weighted_svm_paper"),
-    "path_benchmark/runs/paper.py": ("runs", "benchmarking"),
-    "path_benchmark/runs/rows.py": ("runs", "benchmarking", "robust_svm_paper"),
-    "path_benchmark/runs/timing.py": ("runs", "benchmarking", "robust_svm_paper"),
-    "path_benchmark/solvers/answer.py": ("known_benchmark", "runs", "baselines"),
-    "path_benchmark/solvers/cccp.py": ("robust_svm_paper", "runs", "outlier"),
+    "path_benchmark/runs/cells.py": ("benchmark/runs/test_runs", "benchmark/runs/test_cells"),
+    "path_benchmark/runs/exploring.py": (
+        "benchmark/runs/test_runs",
+        "benchmark/papers/test_quantile_svm",
+        "benchmark/papers/test_robust_svm",
+    ),
+    "path_benchmark/runs/judging.py": (
+        "benchmark/runs/test_runs",
+        "benchmark/papers/test_quantile_svm",
+        "benchmark/papers/test_weighted_svm",
+    ),
+    "path_benchmark/runs/paper.py": ("benchmark/runs/test_runs", "benchmark/runs/test_cells"),
+    "path_benchmark/runs/rows.py": (
+        "benchmark/runs/test_runs",
+        "benchmark/runs/test_cells",
+        "benchmark/papers/test_robust_svm",
+    ),
+    "path_benchmark/runs/timing.py": (
+        "benchmark/runs/test_runs",
+        "benchmark/runs/test_cells",
+        "benchmark/papers/test_robust_svm",
+    ),
+    "path_benchmark/solvers/answer.py": (
+        "benchmark/test_known_benchmark",
+        "benchmark/runs/test_runs",
+        "benchmark/solvers/test_baselines",
+    ),
+    "path_benchmark/solvers/cccp.py": (
+        "benchmark/papers/test_robust_svm",
+        "benchmark/runs/test_runs",
+        "library/models/test_outlier",
+    ),
     "path_benchmark/solvers/clarabel_solver.py": RIVALS,
     "path_benchmark/solvers/cvxpy_solver.py": RIVALS,
     "path_benchmark/solvers/highs_solver.py": RIVALS,
-    "path_benchmark/solvers/lbfgsb.py": ("known_benchmark", "baselines"),
-    "path_benchmark/solvers/liblinear.py": ("known_benchmark", "baselines"),
+    "path_benchmark/solvers/lbfgsb.py": (
+        "benchmark/test_known_benchmark",
+        "benchmark/solvers/test_baselines",
+    ),
+    "path_benchmark/solvers/liblinear.py": (
+        "benchmark/test_known_benchmark",
+        "benchmark/solvers/test_baselines",
+    ),
     "path_benchmark/solvers/piqp_solver.py": RIVALS,
     "path_benchmark/solvers/programmes.py": RIVALS,
-    "path_benchmark/solvers/sklearn_svc.py": ("known_benchmark", "baselines"),
-    "path_benchmark/solvers/stated.py": ("known_judges", "verify", "survey_paper"),
+    "path_benchmark/solvers/sklearn_svc.py": (
+        "benchmark/test_known_benchmark",
+        "benchmark/solvers/test_baselines",
+    ),
+    "path_benchmark/solvers/stated.py": (
+        "library/verify/test_known_verdicts",
+        "library/verify/test_judge",
+        "benchmark/papers/test_survey",
+    ),
     # answers
-    "solution_paths/solution/curves.py": ("known_input", "known_answers", "path", "evaluation", "promises"),
+    "solution_paths/solution/curves.py": (
+        "library/test_known_input",
+        "library/test_known_answers",
+        "library/solution/test_path",
+        "library/solution/test_evaluation",
+        "library/test_promises",
+    ),
     "solution_paths/estimators/base.py": CHOICES,
     "solution_paths/estimators/checking.py": CHOICES,
     "solution_paths/estimators/classifiers.py": CHOICES,
-    "solution_paths/estimators/compressed.py": ("estimators",),
+    "solution_paths/estimators/compressed.py": ("library/estimators/test_base",),
     "solution_paths/estimators/fitted.py": CHOICES,
     "solution_paths/estimators/judging.py": CHOICES,
     "solution_paths/estimators/lasso.py": CHOICES,
     "solution_paths/estimators/outlier.py": CHOICES,
-    "solution_paths/estimators/probabilities.py": ("estimators", "probabilities"),
-    "solution_paths/estimators/progress.py": ("estimators_arguments",),
-    "solution_paths/estimators/quantiles.py": (*CHOICES, "distributions"),
-    "solution_paths/estimators/ranking.py": ("estimators_several",),
-    "solution_paths/estimators/relative.py": ("metrics",),
+    "solution_paths/estimators/probabilities.py": (
+        "library/estimators/test_base",
+        "library/estimators/test_probabilities",
+    ),
+    "solution_paths/estimators/progress.py": ("library/estimators/test_arguments",),
+    "solution_paths/estimators/quantiles.py": (*CHOICES, "library/solution/test_distribution"),
+    "solution_paths/estimators/ranking.py": ("library/estimators/test_several",),
+    "solution_paths/estimators/relative.py": ("library/solution/test_metrics",),
     "solution_paths/estimators/robust.py": CHOICES,
-    "solution_paths/estimators/several.py": (*CHOICES, "estimators_several"),
-    "solution_paths/estimators/sparse.py": (*CHOICES, "estimators_several"),
-    "solution_paths/estimators/stated.py": (*CHOICES, "estimators_stated"),
+    "solution_paths/estimators/several.py": (*CHOICES, "library/estimators/test_several"),
+    "solution_paths/estimators/sparse.py": (*CHOICES, "library/estimators/test_several"),
+    "solution_paths/estimators/stated.py": (*CHOICES, "library/estimators/test_stated"),
     "solution_paths/estimators/tuning.py": CHOICES,
     "solution_paths/estimators/weighted.py": CHOICES,
-    "solution_paths/glm/columns.py": ("known_answers", "logistic"),
+    "solution_paths/glm/columns.py": ("library/test_known_answers", "library/glm/test_logistic"),
     "solution_paths/glm/follow.py": GLM,
     "solution_paths/glm/losses.py": GLM,
     "solution_paths/glm/newton.py": GLM,
     "solution_paths/glm/penalised.py": GLM,
-    "solution_paths/kernels/kernel.py": ("known_input", "kernels", "centred_kernels", "conditions"),
+    "solution_paths/kernels/kernel.py": (
+        "library/test_known_input",
+        "library/kernels/test_kernel",
+        "library/kernels/test_centred",
+        "library/verify/test_conditions",
+    ),
     "solution_paths/models/almost_quadratic.py": SURVEYED,
     "solution_paths/models/asymmetric_svm.py": SURVEYED,
     "solution_paths/models/dm_drsvm.py": NETS,
     "solution_paths/models/dm_drsvm_grid.py": NETS,
-    "solution_paths/models/dm_ksvm.py": ("known_answers", "promises", "elastic_net", "input"),
+    "solution_paths/models/dm_ksvm.py": (
+        "library/test_known_answers",
+        "library/test_promises",
+        "library/models/test_elastic",
+        "library/test_validation",
+    ),
     "solution_paths/models/dr_regression.py": NETS,
     "solution_paths/models/drlad.py": NETS,
     "solution_paths/models/drlad_grid.py": NETS,
@@ -191,37 +362,65 @@ MODULES = {
     "solution_paths/models/hhsvm.py": SURVEYED,
     "solution_paths/models/kernel_quantile.py": SURVEYED,
     "solution_paths/models/l1_constrained_svm.py": SURVEYED,
-    "solution_paths/models/l1_svm.py": (*MODEL, "survey_paper"),
-    "solution_paths/models/lasso.py": (*MODEL, "survey_paper"),
-    "solution_paths/models/coefficients.py": ("bounds",),
+    "solution_paths/models/l1_svm.py": (*MODEL, "benchmark/papers/test_survey"),
+    "solution_paths/models/lasso.py": (*MODEL, "benchmark/papers/test_survey"),
+    "solution_paths/models/coefficients.py": ("library/models/test_coefficients",),
     "solution_paths/models/curved.py": GLM,
-    "solution_paths/models/limits.py": ("weights_of_paths", "promises"),
-    "solution_paths/models/logistic.py": ("known_answers", "logistic"),
-    "solution_paths/models/poisson.py": ("known_answers", "poisson"),
+    "solution_paths/models/limits.py": ("library/models/test_weights", "library/test_promises"),
+    "solution_paths/models/logistic.py": (
+        "library/test_known_answers",
+        "library/glm/test_logistic",
+    ),
+    "solution_paths/models/poisson.py": ("library/test_known_answers", "library/glm/test_poisson"),
     "solution_paths/models/multicategory_svm.py": SURVEYED,
-    "solution_paths/models/noncrossing_quantiles.py": ("distributions", "weights_of_paths"),
+    "solution_paths/models/noncrossing_quantiles.py": (
+        "library/solution/test_distribution",
+        "library/models/test_weights",
+    ),
     "solution_paths/models/nu_svm.py": SURVEYED,
     "solution_paths/models/one_class.py": SURVEYED,
-    "solution_paths/models/outlier.py": ("known_answers", "promises", "outlier"),
-    "solution_paths/models/outlier_svm.py": ("known_answers", "promises", "outlier"),
-    "solution_paths/models/outlier_svr.py": ("known_answers", "promises", "outlier"),
+    "solution_paths/models/outlier.py": (
+        "library/test_known_answers",
+        "library/test_promises",
+        "library/models/test_outlier",
+    ),
+    "solution_paths/models/outlier_svm.py": (
+        "library/test_known_answers",
+        "library/test_promises",
+        "library/models/test_outlier",
+    ),
+    "solution_paths/models/outlier_svr.py": (
+        "library/test_known_answers",
+        "library/test_promises",
+        "library/models/test_outlier",
+    ),
     "solution_paths/models/pin_svm.py": SURVEYED,
     "solution_paths/models/pin_twin_svm.py": SURVEYED,
-    "solution_paths/models/quantile_regression.py": (*SURVEYED, "quantile_regression"),
-    "solution_paths/models/quantile_svm.py": (*MODEL, "quantile_svm"),
+    "solution_paths/models/quantile_regression.py": (
+        *SURVEYED,
+        "library/models/test_quantile_regression",
+    ),
+    "solution_paths/models/quantile_svm.py": (*MODEL, "library/models/test_quantile_svm"),
     "solution_paths/models/ranking_svm.py": SURVEYED,
     "solution_paths/models/rlad.py": SURVEYED,
     "solution_paths/models/roc.py": SURVEYED,
     "solution_paths/models/stated.py": SURVEYED,
-    "solution_paths/models/svm.py": (*MODEL, "svm"),
+    "solution_paths/models/svm.py": (*MODEL, "library/models/test_svm"),
     "solution_paths/models/svor.py": SURVEYED,
     "solution_paths/models/svr.py": SURVEYED,
-    "solution_paths/models/instances.py": (*MODEL, "weighted"),
-    "solution_paths/models/update_instances.py": (*MODEL, "weighted"),
-    "solution_paths/models/weights.py": (*MODEL, "weighted", "input"),
-    "solution_paths/models/weighted_svm.py": (*MODEL, "weighted"),
-    "solution_paths/models/weighted_svr.py": (*MODEL, "weighted"),
-    "solution_paths/problem/branches.py": ("outlier", "conditions"),
+    "solution_paths/models/instances.py": (*MODEL, "library/models/test_weighted_svm"),
+    "solution_paths/models/update_instances.py": (*MODEL, "library/models/test_weighted_svm"),
+    "solution_paths/models/weights.py": (
+        *MODEL,
+        "library/models/test_weighted_svm",
+        "library/test_validation",
+    ),
+    "solution_paths/models/weighted_svm.py": (*MODEL, "library/models/test_weighted_svm"),
+    "solution_paths/models/weighted_svr.py": (*MODEL, "library/models/test_weighted_svm"),
+    "solution_paths/problem/branches.py": (
+        "library/models/test_outlier",
+        "library/verify/test_conditions",
+    ),
     "solution_paths/problem/bundle.py": STATED,
     "solution_paths/problem/line.py": STATED,
     "solution_paths/problem/losses.py": STATED,
@@ -231,22 +430,45 @@ MODULES = {
     "solution_paths/problem/statement.py": STATED,
     "solution_paths/twofold.py": STATED,
     "solution_paths/solution/approximate.py": GLM,
-    "solution_paths/solution/branched.py": ("outlier", "promises"),
-    "solution_paths/solution/distribution.py": ("distributions",),
+    "solution_paths/solution/branched.py": ("library/models/test_outlier", "library/test_promises"),
+    "solution_paths/solution/distribution.py": ("library/solution/test_distribution",),
     "solution_paths/solution/evaluation.py": SOLVED,
     "solution_paths/solution/follow.py": SOLVED,
-    "solution_paths/solution/deciding.py": ("ties", "evaluation", "metrics"),
-    "solution_paths/solution/joint.py": ("ties", "estimators"),
-    "solution_paths/solution/labels.py": ("metrics", "estimators"),
-    "solution_paths/solution/metrics.py": ("metrics",),
+    "solution_paths/solution/deciding.py": (
+        "library/solution/test_deciding",
+        "library/solution/test_evaluation",
+        "library/solution/test_metrics",
+    ),
+    "solution_paths/solution/joint.py": (
+        "library/solution/test_deciding",
+        "library/estimators/test_base",
+    ),
+    "solution_paths/solution/labels.py": (
+        "library/solution/test_metrics",
+        "library/estimators/test_base",
+    ),
+    "solution_paths/solution/metrics.py": ("library/solution/test_metrics",),
     "solution_paths/solution/model.py": SOLVED,
-    "solution_paths/solution/outliers.py": ("known_answers", "promises", "outlier"),
+    "solution_paths/solution/outliers.py": (
+        "library/test_known_answers",
+        "library/test_promises",
+        "library/models/test_outlier",
+    ),
     "solution_paths/solution/path.py": SOLVED,
     "solution_paths/solution/points.py": SOLVED,
-    "solution_paths/solution/ranks.py": ("metrics",),
+    "solution_paths/solution/ranks.py": ("library/solution/test_metrics",),
     "solution_paths/solution/reading.py": SOLVED,
-    "solution_paths/solution/surface.py": ("known_answers", "promises", "elastic_net"),
-    "solution_paths/validation.py": ("known_input", "input", "estimators_input", "promises"),
+    "solution_paths/solution/surface.py": (
+        "library/test_known_answers",
+        "library/test_promises",
+        "library/models/test_elastic",
+    ),
+    "solution_paths/validation.py": (
+        "library/test_known_input",
+        "library/test_validation",
+        "library/estimators/test_checking",
+        "library/test_promises",
+    ),
 }
 
 # Faults that somebody might make; of the other operators hardly any is plausible.
@@ -371,7 +593,7 @@ def check(python: str, tests: list[str]) -> None:
 
 def command_of(python: str, tests: Sequence[str]) -> str:
     """Return the command that runs tests."""
-    files = " ".join(f"tests/test_{name}.py" for name in tests)
+    files = " ".join(f"tests/{name}.py" for name in tests)
     slow = "not scikit_learns_checks"  # the suite runs these; a minute for each fault is too long
     return f"{python} -m pytest -x -q -p no:cacheprovider -k '{slow}' {files}"
 
@@ -439,7 +661,7 @@ def main() -> None:
     jobs_of = drawn(python, told.modules or list(MODULES), told.sample, told.draw, told.seed)
     for module, jobs in jobs_of.items():
         refresh()  # a fault is left behind where a run was ended
-        tests = [ROOT / "tests" / f"test_{name}.py" for name in MODULES[module]]
+        tests = [ROOT / "tests" / f"{name}.py" for name in MODULES[module]]
         session = session_of(module)
         prepare(session, jobs, tests)
         with use_db(session, WorkDB.Mode.open) as db:

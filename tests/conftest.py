@@ -1,14 +1,18 @@
-"""Hypothesis profiles: ``HYPOTHESIS_PROFILE=long pytest tests/test_engine_properties.py``.
+"""Hypothesis profiles: ``HYPOTHESIS_PROFILE=long pytest tests/library/homotopy``.
 
-Also a clean copy of the checkout, for tests that run the workflow.
+``--write-known`` writes down the numbers of `helpers.known`. `checkout`: for tests that run the
+workflow.
 """
 
 import os
-import shutil
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+
+pytest.register_assert_rewrite("helpers")
+
+from helpers import known  # noqa: E402
+from helpers.workflow import clean_copy  # noqa: E402
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
@@ -27,35 +31,32 @@ collect_ignore = ["typing_client.py"]  # a type checker reads it, nothing runs i
 # Files that take a minute or more: first where others run beside them, so that none is left to run
 # alone; last where one runs after the other, so that what is found cheaply is found soon.
 LONGEST = (
-    "test_workflow.py",
-    "test_estimators.py",
-    "test_page_in_browser.py",
-    "test_faults.py",
-    "test_survey.py",
-    "test_reference.py",
-    "test_distributionally_robust_paper.py",
-    "test_sparse_rows.py",
+    "benchmark/workflow/test_workflow.py",
+    "library/estimators/test_base.py",
+    "benchmark/reporting/test_page_in_browser.py",
+    "benchmark/workflow/test_faults.py",
+    "library/models/test_every_model.py",
+    "benchmark/runs/test_reference.py",
+    "benchmark/papers/test_distributionally_robust.py",
+    "library/models/test_sparse_rows.py",
 )
 
-ROOT = Path(__file__).resolve().parents[1]
-NOT_IN_GIT = (".git", ".venv", ".snakemake", "data", "results", "logs", "build")
+
+def pytest_addoption(parser):
+    parser.addoption("--write-known", action="store_true", help="write tests/data/known anew")
+
+
+def pytest_configure(config):
+    known.WRITE = config.getoption("--write-known")
 
 
 def pytest_collection_modifyitems(config, items):
     parallel = hasattr(config, "workerinput")
-    items.sort(key=lambda item: (item.path.name in LONGEST) != parallel)
-
-
-def clean_copy(target):
-    """Copy the checkout, without anything fetched or computed.
-
-    Compiled code comes along: numba's caches are as good there as here.
-    """
-
-    def ignored(folder, names):
-        return [name for name in names if Path(folder) == ROOT and name.startswith(NOT_IN_GIT)]
-
-    return Path(shutil.copytree(ROOT, target, ignore=ignored))
+    items.sort(
+        key=lambda item: (
+            (item.nodeid.partition("::")[0].removeprefix("tests/") in LONGEST) != parallel
+        )
+    )
 
 
 @pytest.fixture

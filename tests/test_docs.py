@@ -7,7 +7,6 @@ import runpy
 import subprocess
 import sys
 import warnings
-from pathlib import Path as FilePath
 
 import matplotlib.pyplot as plt
 import nbformat
@@ -16,11 +15,11 @@ import pytest
 import yaml
 
 import solution_paths
+from helpers import ROOT
 from path_benchmark import papers
 from path_benchmark.runs.cells import read_cell
 from solution_paths import Curve, SolutionPath
 
-ROOT = FilePath(__file__).parents[1]
 DOCUMENTS = ["README.md", "CONTRIBUTING.md"]
 DOCUMENTS += [
     f"docs/{name}.md" for name in ("engine", "models", "own_loss", "benchmark", "cluster")

@@ -1,0 +1,42 @@
+"""Data with outliers, and paths of local optima on them."""
+
+import numpy as np
+
+from solution_paths import (
+    outlier_svm_path,
+    outlier_svr_path,
+)
+from solution_paths.problem import pieces
+
+HOMOTOPIES = ("theta", "s")
+
+
+def clouds(n=60, d=3, seed=0, flipped=0.15):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
+    y[rng.random(n) < flipped] *= -1
+    return X, y
+
+
+def line(n=60, d=3, seed=0, wild=0.1):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = X @ rng.normal(size=d) + 0.2 * rng.normal(size=n)
+    return X, y + 8.0 * rng.normal(size=n) * (rng.random(n) < wild)
+
+
+def path_of(task, X, y, C, **options):
+    return (outlier_svm_path if task == "svm" else outlier_svr_path)(X, y, C, **options)
+
+
+def problem(task, **options):
+    return clouds(**options) if task == "svm" else line(**options)
+
+
+def capped(y, s):
+    """Deviations of which a prediction's being too high costs twice as much, both s at most."""
+    below = pieces([y - s], [0.0, 0.0], value=s, high=y - s)
+    inside = pieces([y], [-1.0, 2.0], low=y - s, high=y + s / 2)
+    above = pieces([y + s / 2], [0.0, 0.0], value=s, low=y + s / 2)
+    return [below, inside, above]
