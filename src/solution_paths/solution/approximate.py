@@ -17,9 +17,10 @@ from .archive import File, read_archive, write_archive
 from .curves import Curve
 from .metrics import Judge, Metric
 from .model import put_matrix, take_matrix
-from .path import FORGOTTEN, Parameters, SolutionPath
+from .path import SolutionPath
 from .points import Places, Points
 from .reading import Reading
+from .recorded import FORGOTTEN, Parameters
 from .storage import put_reading, take_reading
 
 FORMAT = 2

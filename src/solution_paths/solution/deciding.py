@@ -10,7 +10,7 @@ beyond a crossing. At a crossing itself the label is that of a tie.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,13 +21,10 @@ from ..homotopy.tolerances import BLUR
 from ..validation import Floats
 from .curves import EPSILON, Labels, between, changes, winners
 from .reading import NUMBERS, ROUNDED, Reading
-from .sums import by_columns, by_rows
-
-if TYPE_CHECKING:
-    from .path import SolutionPath
+from .recorded import RecordedPath
+from .sums import by_rows, weights_of
 
 SAME = 2.0**-40  # of that sum: where a path jumps decisions differ by more
-BLOCK = 64  # solutions whose weights are summed together in twofold precision
 SHORT = 2.0**-4  # of the longest row's length: near a centred kernel's origin rounding is no less
 DOUBT = 4.0  # times what double precision may be off: there decisions are looked at again
 ROUNDINGS = 8  # at most so many values of the user's parameter on one side stand for a breakpoint
@@ -35,7 +32,7 @@ Places = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-def places(path: SolutionPath) -> Floats:
+def places(path: RecordedPath) -> Floats:
     """Return the parameters of recorded points, without a ray on which solutions stand still."""
     t = path.points.t
     return t[:-1] if len(t) > 1 and t[-1] > path.settled else t
@@ -56,12 +53,12 @@ class Deciding:
 
     Parameters
     ----------
-    path : SolutionPath
+    path : RecordedPath
     nodes : (k,) int array
         Consecutive ones, with all that are at the same parameters.
     """
 
-    def __init__(self, path: SolutionPath, nodes: Places) -> None:
+    def __init__(self, path: RecordedPath, nodes: Places) -> None:
         self.path, self.reading, self.nodes = path, path.reading, nodes
         self.t, self.low = path.points.t[nodes], path.points.low[nodes]
         self.lengths = None if self.reading.linear else _lengths(path)
@@ -240,7 +237,7 @@ def sign_changes(t: Floats, f: Floats, reading: Reading) -> tuple[Places, Places
     return row, piece, between(t[piece], t[piece + 1], left / (left - right))
 
 
-def in_the_users(path: SolutionPath, found: Labels, stays: Mask) -> Labels:
+def in_the_users(path: RecordedPath, found: Labels, stays: Mask) -> Labels:
     """Return labels by the first values of the user's parameter at which they hold.
 
     ``stays`` tells whether the label before a change, as t grows, still holds at it.
@@ -263,7 +260,7 @@ def in_the_users(path: SolutionPath, found: Labels, stays: Mask) -> Labels:
         at[late + 1] = at[late]
 
 
-def _first_beyond(path: SolutionPath, own: Floats, at: Floats, stays: Mask) -> Floats:
+def _first_beyond(path: RecordedPath, own: Floats, at: Floats, stays: Mask) -> Floats:
     """Return the first values at which labels hold, not before those that stand for a change."""
     beyond = np.nextafter(at, np.inf)
     if path.scale.unit == 1.0 and not path.scale.inverse:
@@ -275,17 +272,17 @@ def _first_beyond(path: SolutionPath, own: Floats, at: Floats, stays: Mask) -> F
     return np.where(stays, beyond, at)
 
 
-def labels_at(path: SolutionPath, rows: Any, t: Any) -> NDArray[np.int64]:
+def labels_at(path: RecordedPath, rows: Any, t: Any) -> NDArray[np.int64]:
     """Return the labels (m, k) of rows at the user's parameters, as indices into the classes."""
     return _at(path, rows, t)[1]
 
 
-def decisions_at(path: SolutionPath, rows: Any, t: Any) -> Floats:
+def decisions_at(path: RecordedPath, rows: Any, t: Any) -> Floats:
     """Return decisions (m, o, k) at the user's parameters, whose ties are exact."""
     return _at(path, rows, t)[0]
 
 
-def _at(path: SolutionPath, rows: Any, t: Any) -> tuple[Floats, NDArray[np.int64]]:
+def _at(path: RecordedPath, rows: Any, t: Any) -> tuple[Floats, NDArray[np.int64]]:
     """Return decisions and labels at the user's parameters."""
     reading, own = path.reading, path._own(t)
     t = np.atleast_1d(np.asarray(t, dtype=np.float64))
@@ -309,7 +306,7 @@ def _at(path: SolutionPath, rows: Any, t: Any) -> tuple[Floats, NDArray[np.int64
     return f, codes
 
 
-def _around(path: SolutionPath, here: int, there: int) -> Places:
+def _around(path: RecordedPath, here: int, there: int) -> Places:
     """Return the points of a piece and of its neighbours, with all at the same parameters."""
     t = places(path)
     first = np.searchsorted(t, t[max(int(np.searchsorted(t, t[here])) - 1, 0)])
@@ -334,23 +331,13 @@ def _absolute(statement: Statement, u: Floats, w: Floats) -> Floats:
     return np.asarray(a @ abs(statement.rows)) / statement.divisor
 
 
-def _sharp_weights(path: SolutionPath, nodes: Places) -> tuple[Floats, Floats]:
+def _sharp_weights(path: RecordedPath, nodes: Places) -> tuple[Floats, Floats]:
     """Return weights (k, b D) at recorded points, each rounded once, and their absolute terms."""
     if np.isfinite(path.settled):
         nodes = np.minimum(nodes, max(len(path.points) - 2, 0))
     u = path.points.at(nodes, path.statement.held)
     w = weights_of(path.statement, u)
     return w, _absolute(path.statement, u, w)
-
-
-def weights_of(statement: Statement, u: Floats) -> Floats:
-    """Return weights (k, b D) by unknowns (k, N): each sum of duals is rounded once."""
-    if not statement.sums or statement.separate:
-        return statement.variables(u)[0]
-    a = u[:, : statement.R.shape[0]]
-    parts = (a[first : first + BLOCK] for first in range(0, len(a), BLOCK))
-    sums = (by_columns(statement.terms, part) for part in parts)
-    return np.vstack([of.divided(statement.divisor).high for of in sums])
 
 
 def _sharp_decisions(reading: Reading, rows: Any, w: Floats, v: Floats, wanted: Mask) -> Floats:
@@ -383,7 +370,7 @@ def _sharp_decisions(reading: Reading, rows: Any, w: Floats, v: Floats, wanted: 
     return np.stack(f, axis=1)
 
 
-def _lengths(path: SolutionPath) -> Floats:
+def _lengths(path: RecordedPath) -> Floats:
     """Return the lengths (n,) of training rows under a kernel: the roots of its diagonal."""
     diagonal = np.asarray(path.line.start.kernel).diagonal()
     n = path.reading.columns if path.reading.rows is None else path.reading.rows.shape[0]

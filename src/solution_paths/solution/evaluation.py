@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,9 +28,7 @@ from .metrics import DECISIONS, RANKED, Metric
 from .points import Places
 from .ranks import Swaps, discordant, precision_error, swaps
 from .reading import NUMBERS
-
-if TYPE_CHECKING:
-    from .path import SolutionPath
+from .recorded import RecordedPath
 
 WITHIN = 1e-7  # of the largest value of a piece, or at the last place: how exact curved errors are
 CUBIC = 72.0 * np.sqrt(3.0)  # a cubic function's third derivative by what its parabola is off
@@ -41,7 +39,7 @@ AROUND = 16  # breakpoints at least, even so
 TIED = 2.0**-44  # of the sum of a decision's absolute terms: rows whose differ by less tie
 
 
-def crossings(path: SolutionPath, rows: Any) -> list[Floats]:
+def crossings(path: RecordedPath, rows: Any) -> list[Floats]:
     """Return for each row the t, ascending, at which f changes sign; see `SolutionPath`."""
     found: list[Floats] = []
     for f in blocks(path, rows):
@@ -56,7 +54,7 @@ def crossings(path: SolutionPath, rows: Any) -> list[Floats]:
     return found
 
 
-def piece_values(path: SolutionPath, rows: Any, edges: Floats) -> tuple[Floats, Floats]:
+def piece_values(path: RecordedPath, rows: Any, edges: Floats) -> tuple[Floats, Floats]:
     """Return f (m, k) at both ends of k pieces between edges in t; see `SolutionPath`."""
     t = places(path)
     edges = edges if path.ray and len(t) == len(path.points) else np.minimum(edges, t[-1])
@@ -72,7 +70,7 @@ def piece_values(path: SolutionPath, rows: Any, edges: Floats) -> tuple[Floats, 
     return left, right
 
 
-def positive_parts(path: SolutionPath, rows: Any) -> tuple[Floats, Floats]:
+def positive_parts(path: RecordedPath, rows: Any) -> tuple[Floats, Floats]:
     """Return both ends (m, k) of where f >= 0 on each of k pieces between recorded points."""
     t = places(path)
     t = t[:-1] if path.ray and len(t) == len(path.points) > 1 else t
@@ -87,7 +85,7 @@ def positive_parts(path: SolutionPath, rows: Any) -> tuple[Floats, Floats]:
     return first, last
 
 
-def blocks(path: SolutionPath, rows: Any) -> Iterator[Floats]:
+def blocks(path: RecordedPath, rows: Any) -> Iterator[Floats]:
     """Yield decisions (m, o, K) at all recorded points, for a part of the rows at a time."""
     windows = list(_windows(path))
     whole = Deciding(path, windows[0][0]) if len(windows) == 1 else None
@@ -99,7 +97,7 @@ def blocks(path: SolutionPath, rows: Any) -> Iterator[Floats]:
         yield np.concatenate(every, axis=-1)
 
 
-def _windows(path: SolutionPath) -> Iterator[tuple[Places, slice]]:
+def _windows(path: RecordedPath) -> Iterator[tuple[Places, slice]]:
     """Yield recorded points whose weights are held together, and which of them are decided by them.
 
     What a decision is may depend on two points before and behind it, and on all at its parameter.
@@ -115,7 +113,7 @@ def _windows(path: SolutionPath) -> Iterator[tuple[Places, slice]]:
         yield np.arange(low, high), slice(first - low, last - low)
 
 
-def _parts(path: SolutionPath, rows: Any) -> Iterator[slice]:
+def _parts(path: RecordedPath, rows: Any) -> Iterator[slice]:
     """Yield parts of the rows whose decisions are held together.
 
     More of them where weights are many, which are read anew for each part.
@@ -128,7 +126,7 @@ def _parts(path: SolutionPath, rows: Any) -> Iterator[slice]:
 
 
 def error_curve(
-    path: SolutionPath,
+    path: RecordedPath,
     X: Any,
     y: ArrayLike,
     metric: Metric,
@@ -151,7 +149,7 @@ def error_curve(
     return label_curve(path, X, y, metric, weights, classes)
 
 
-def _one_output(path: SolutionPath, metric: Metric) -> None:
+def _one_output(path: RecordedPath, metric: Metric) -> None:
     """Refuse an error of one number a row where there are several."""
     if path.reading.outputs > 1:
         raise ValueError(
@@ -161,7 +159,7 @@ def _one_output(path: SolutionPath, metric: Metric) -> None:
 
 
 def _value_curve(
-    path: SolutionPath, X: Any, y: ArrayLike, metric: Metric, weights: ArrayLike | None
+    path: RecordedPath, X: Any, y: ArrayLike, metric: Metric, weights: ArrayLike | None
 ) -> Curve:
     """Return a mean error of numbers."""
     own = _own_pieces(path, metric)
@@ -185,7 +183,7 @@ def error_of_mean(y: Floats, shares: Floats, metric: Metric) -> float:
     return float(shares @ (off**2 if metric.name == "squared" else off))
 
 
-def _own_pieces(path: SolutionPath, metric: Metric) -> list[Callable[..., Any]]:
+def _own_pieces(path: RecordedPath, metric: Metric) -> list[Callable[..., Any]]:
     """Return what makes pieces of an error, from residuals: predictions less targets.
 
     There is one for each output where these are several quantiles, whose mean loss is asked for.
@@ -202,7 +200,7 @@ def _own_pieces(path: SolutionPath, metric: Metric) -> list[Callable[..., Any]]:
 
 
 def label_curve(
-    path: SolutionPath,
+    path: RecordedPath,
     X: Any,
     y: ArrayLike,
     metric: Metric,
@@ -225,25 +223,25 @@ def label_curve(
     return curve.on(np.union1d(curve.edges, known)) if path.ray else curve
 
 
-def _ends(path: SolutionPath) -> tuple[float, float]:
+def _ends(path: RecordedPath) -> tuple[float, float]:
     """Return from where to where step functions are known: on a settled ray they go on."""
     edges, _ = _edges(places(path))
     return float(edges[0]), np.inf if _settles(path) else float(edges[-1])
 
 
-def _settles(path: SolutionPath) -> bool:
+def _settles(path: RecordedPath) -> bool:
     """Whether there is a ray on which solutions stand still."""
     return len(places(path)) < len(path.points)
 
 
-def _marked(path: SolutionPath, curve: Curve) -> Curve:
+def _marked(path: RecordedPath, curve: Curve) -> Curve:
     """Return a curve that has the last place where the path moves among its edges."""
     edges, _ = _edges(places(path))
     return curve.on(np.union1d(curve.edges, edges[-1:]))
 
 
 def _rank_curve(
-    path: SolutionPath,
+    path: RecordedPath,
     X: Any,
     y: ArrayLike,
     metric: Metric,
@@ -277,7 +275,7 @@ def _rank_curve(
 
 
 def _precision_curve(
-    path: SolutionPath,
+    path: RecordedPath,
     f: Floats,
     order: NDArray[np.int64],
     positive: NDArray[np.bool_],
@@ -291,7 +289,7 @@ def _precision_curve(
 
 
 def _swaps(
-    path: SolutionPath, f: Floats, order: NDArray[np.int64]
+    path: RecordedPath, f: Floats, order: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], Swaps]:
     """Return the order of rows at first, and its changes: also where solutions stand still."""
     t = places(path)
@@ -312,7 +310,7 @@ def _of_queries(
     return np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
 
 
-def _places(path: SolutionPath, rows: Any, f: Floats) -> NDArray[np.int64]:
+def _places(path: RecordedPath, rows: Any, f: Floats) -> NDArray[np.int64]:
     """Return the place of each decision (m, K) in the order of its column, ties being alike.
 
     Decisions tie whose difference is nothing but rounding of their terms.
@@ -333,7 +331,7 @@ def _places(path: SolutionPath, rows: Any, f: Floats) -> NDArray[np.int64]:
     return place
 
 
-def on_all_of(path: SolutionPath, curve: Curve) -> Curve:
+def on_all_of(path: RecordedPath, curve: Curve) -> Curve:
     """Return a curve in the walk's own parameter as one in the user's, on all of the path."""
     if path.ray:
         curve = curve.over(float(curve.edges[0]), np.inf)
@@ -344,7 +342,7 @@ def on_all_of(path: SolutionPath, curve: Curve) -> Curve:
     return curve.behind(path.scale.value(_told_before(path)))
 
 
-def _told_before(path: SolutionPath) -> Floats:
+def _told_before(path: RecordedPath) -> Floats:
     """Return the t of breakpoints at which the user's parameter belongs to what is below it."""
     t = places(path)
     own = np.unique(t[1:][np.diff(t) == 0.0])
@@ -354,7 +352,7 @@ def _told_before(path: SolutionPath) -> Floats:
 
 
 def _mean(
-    path: SolutionPath, X: Any, error: Callable[[slice, Floats, Floats], Curve], shares: Floats
+    path: RecordedPath, X: Any, error: Callable[[slice, Floats, Floats], Curve], shares: Floats
 ) -> Curve:
     """Return the mean of the errors of parts of the rows: of these, decisions and shares."""
     curves, sums = [], []
@@ -366,7 +364,7 @@ def _mean(
     return mean_curve(curves, sums)
 
 
-def loss_curve(path: SolutionPath, X: Any, loss: Any, shares: Floats) -> Curve:
+def loss_curve(path: RecordedPath, X: Any, loss: Any, shares: Floats) -> Curve:
     """Return the mean of smooth convex losses of f as a function of t, within `WITHIN`.
 
     Each piece is cut into so many equal ones that the parabola through the ends and the middle of

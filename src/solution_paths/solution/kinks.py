@@ -7,7 +7,7 @@ those of the model, whatever the walk.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 from ..problem.maps import basis, row_lengths
 from ..validation import Floats
 from .points import Places
-
-if TYPE_CHECKING:
-    from .path import SolutionPath
+from .recorded import RecordedPath
 
 SAME = 2.0**-30  # of the faster of two rates, or of the larger of two solutions
 CLEAR = 8.0  # times what rounding of recorded points makes of a rate
@@ -64,7 +62,7 @@ class _Direction:
         return found
 
 
-def kinks(path: SolutionPath) -> Floats:
+def kinks(path: RecordedPath) -> Floats:
     """Return the walk's own parameters at which w or v turns or jumps, ascending."""
     t = path.points.t
     first = np.flatnonzero(np.diff(t) > NEAR * np.abs(t[:-1]))
@@ -88,7 +86,7 @@ class _Reader:
     the values at the rows: combinations of rows that are the same function are one.
     """
 
-    def __init__(self, path: SolutionPath) -> None:
+    def __init__(self, path: RecordedPath) -> None:
         self.path, self.t = path, path.points.t
         self.statement, problem = path.statement, path.line.start
         self.products = problem.factor if problem.factor is not None else problem.kernel

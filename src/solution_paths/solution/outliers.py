@@ -18,10 +18,11 @@ from ..validation import Floats, Rows, check_choice, check_number
 from ..verify import Answer, judge, objectives
 from ..verify.partitions import AtThreshold, at_threshold
 from ..verify.verdict import Certificate, Verdict
-from .deciding import BLOCK
 from .model import Affine
-from .path import ENTRIES, FORGOTTEN, Parameters, SolutionPath
+from .path import ENTRIES, SolutionPath
 from .points import Places, Points
+from .recorded import FORGOTTEN, Parameters
+from .sums import BLOCK
 
 SIDES = ("after", "before")
 

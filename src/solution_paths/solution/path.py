@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
-from inspect import Parameter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ..homotopy.run import Homotopy
-from ..homotopy.statement import Statement
-from ..kernels.centring import less
-from ..problem import Line, Problem, Repeated
-from ..problem.maps import against, basis, without_rows
-from ..twofold import Twofold
 from ..validation import Floats, Labels, Rows, check_edges, check_index, check_number, shown
-from ..verify import Answer, judge
+from ..verify import judge
 from ..verify.verdict import Certificate, Verdict, summary
 from . import evaluation, plots, storage
 from .archive import File
 from .curves import Best, Curve
-from .deciding import decisions_at, labels_at, weights_of
+from .deciding import decisions_at, labels_at
 from .kinks import kinks
 from .metrics import JUDGED, Judge, Metric, check_metric
-from .model import Affine
 from .points import Places, Points
-from .reading import NUMBERS, Reading, Scale
+from .reading import NUMBERS
+from .recorded import FORGOTTEN, Parameters, RecordedPath, single
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Parameters: TypeAlias = Sequence[float] | NDArray[Any]  # several values
 SCALES = ("C", "lam", "lam1", "lam2")  # parameters whose logarithm counts
 RAYS = (1.5, 10.0)  # times the last breakpoint: where a ray is looked at
-PLAIN = Scale()
-FORGOTTEN: Any = Parameter.empty  # a value that is required: what methods say of it names it
 TOGETHER = 512  # solutions that are judged together, ...
 ENTRIES = 200_000  # ... or as many as have so many unknowns
 
@@ -60,7 +49,7 @@ class Onward(NamedTuple):
     labels: Labels | None
 
 
-class SolutionPath:
+class SolutionPath(RecordedPath):
     """Every optimum of a model between two values of a parameter.
 
     Solutions move along straight lines between breakpoints, in the parameter or in its inverse.
@@ -95,50 +84,11 @@ class SolutionPath:
     ([0.4], 0.5)
     """
 
-    def __init__(
-        self,
-        line: Line,
-        statement: Statement,
-        points: Points,
-        *,
-        parameter: str = "t",
-        scale: Scale | None = None,
-        reading: Reading | None = None,
-        ray: bool = False,
-        diagnostics: dict[str, Any] | None = None,
-    ):
-        self.diagnostics = dict(diagnostics or {})
-        self.line, self.statement, self.points = line, statement, points
-        self.walk: Homotopy | None = None  # that another path can carry on
-        self.onward: Onward | None = None
-        self.parameter, self.reading_or_none, self.ray = parameter, reading, ray
-        self.scale = PLAIN if scale is None else scale
-        nodes = points.t[:-1] if ray and len(points) > 1 else points.t
-        self.settled = float(nodes[-1]) if ray and line.settles else np.inf
-        values = self.scale.value(np.unique(nodes))
-        finite = values[np.isfinite(values)]
-        if not len(finite):  # nothing ever changes: a place to look at
-            finite = self.scale.value(points.t[-1:])
-        self.breakpoints: Floats = np.sort(finite)
+    walk: Homotopy | None = None  # that another path can carry on
+    onward: Onward | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        points = Points.from_arrays(**self.points.arrays())
-        line = replace(self.line, model=self._model())
-        return vars(self) | {"line": line, "points": points, "walk": None, "onward": None}
-
-    def _model(self) -> Affine:
-        return Affine.of(self.line, float(self.points.t[0]), float(self.points.t[-1]))
-
-    @classmethod
-    def _stored(
-        cls, lines: list[Line], statement: Statement, points: Points, more: Any, **options: Any
-    ) -> SolutionPath:
-        """Return a path of several lines that was kept in a file, with what else it held."""
-        raise NotImplementedError
-
-    def _models(self) -> tuple[list[Affine], dict[str, Any]]:
-        """Return the models by their arrays, and what else a file holds."""
-        return [self._model()], {}
+        return super().__getstate__() | {"walk": None, "onward": None}
 
     @property
     def straight(self) -> SolutionPath:
@@ -153,30 +103,6 @@ class SolutionPath:
             ray=self.ray,
             diagnostics=self.diagnostics,
         )
-
-    @property
-    def reading(self) -> Reading:
-        """How solutions read as decisions."""
-        if self.reading_or_none is None:
-            raise AttributeError(
-                "How this problem's variables make decisions isn't known: rows of its first "
-                "group of losses have different coefficients of free variables; use coef and "
-                "free, or give solution_path a reading."
-            )
-        return self.reading_or_none
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """Least and largest parameter; an infinite end isn't a value itself."""
-        ends = np.array([self.points.t[0], np.inf if self.ray else self.points.t[-1]])
-        low, high = np.sort(self.scale.value(ends)).tolist()
-        return low, high
-
-    @property
-    def feature_names(self) -> list[str | int] | None:
-        """Names of the columns of X when it was a DataFrame, else None."""
-        own = self.reading_or_none
-        return None if own is None or own.names is None else list(own.names)
 
     def __repr__(self) -> str:
         low, high = self.range
@@ -238,105 +164,6 @@ class SolutionPath:
 
     # -- solutions ----------------------------------------------------------------------------
 
-    def _own(self, t: float | Parameters) -> Floats:
-        """Return the walk's own parameters for one of the user's, or for several."""
-        if t is FORGOTTEN:
-            low, high = self.range
-            raise TypeError(
-                f"The value of {self.parameter} is missing; pass one from {low:g} to {high:g}, or "
-                "several."
-            )
-        try:
-            given = np.atleast_1d(np.asarray(t))
-        except ValueError:
-            given = np.empty((0, 0))
-        if given.ndim != 1 or given.dtype.kind not in "iuf" or not len(given):
-            raise ValueError(
-                f"{self.parameter} must be one number, or a list or 1-d array of numbers, not "
-                f"{shown(t)}."
-            )
-        values = given.astype(np.float64)
-        low, high = self.range
-        inside = (values >= low) & (values <= high) & (values < np.inf)
-        if not inside.all():
-            raise ValueError(self._outside(float(values[~inside][0])))
-        return self._owned(values)
-
-    def _stands_for(self, values: Floats, own: Floats) -> NDArray[np.bool_]:
-        """Tell which values of the parameter are read as those of the walk, one each."""
-        low, high = self.range
-        inside = (values >= low) & (values <= high) & (values < np.inf)
-        return np.asarray(inside & (self._owned(np.where(inside, values, high)) == own))
-
-    def _owned(self, values: Floats) -> Floats:
-        """Return the walk's own parameters for values inside of the range."""
-        if self.scale == PLAIN:
-            return values
-        zero = (values == 0.0) & self.scale.inverse
-        own = np.where(zero, self.points.t[-1], self.scale.own(np.where(zero, 1.0, values)))
-        # what a breakpoint's value comes from is that breakpoint
-        for near in (0, -1):
-            place = np.searchsorted(self.points.t, own) + near
-            node = self.points.t[np.clip(place, 0, len(self.points) - 1)]
-            own = np.where(np.abs(node - own) <= 2 * np.spacing(np.abs(own)), node, own)
-        return own if self.ray else np.clip(own, self.points.t[0], self.points.t[-1])
-
-    def _outside(self, t: float) -> str:
-        """Say that a parameter is outside the path, and what to do."""
-        low, high = self.range
-        limit = self.diagnostics.get("limit")
-        beyond = limit and (0 < t < low if low > 0 else high < t < np.inf)
-        remedy = f", or compute it with {limit}={t!r}" if beyond else ""
-        return (
-            f"{self.parameter} = {t!r} is outside this path, which covers [{low:g}, {high:g}]; "
-            f"choose a finite value in that range{remedy}."
-        )
-
-    def variables_at(self, nodes: Places) -> tuple[Floats, Floats]:
-        """Return w (k, d) and v (k, r) at recorded points, as the statement has them.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from solution_paths import svm_path
-        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
-        >>> path.variables_at(np.array([0]))[0].tolist()
-        [[0.0]]
-        """
-        if np.isfinite(self.settled):
-            nodes = np.minimum(nodes, max(len(self.points) - 2, 0))
-        return self.statement.variables(self.points.at(nodes, self.statement.held))
-
-    def _at(self, t: float | Parameters) -> tuple[Floats, Floats]:
-        """Return w (k, d) and v (k, r) at parameters."""
-        return self._variables(self._own(t))
-
-    def _variables(self, own: Floats) -> tuple[Floats, Floats]:
-        """Return w and v at the walk's own parameters; on a ray they may stand still."""
-        held, alone = self.statement.held, self.points.t[self.points.alone[-1:]]
-        rests = own > self.settled if (alone == self.settled).any() else own >= self.settled
-        own = np.minimum(own, self.settled)
-        unknowns = self.points.unknowns(own, held)
-        if rests.any():
-            unknowns[rests] = self.points.at(np.array([len(self.points) - 2]), held)
-        return self._read(unknowns, own)
-
-    def _read(self, unknowns: Floats, own: Floats) -> tuple[Floats, Floats]:
-        """Return w and v by the unknowns at the walk's own parameters."""
-        problem = self.line.start
-        of_duals = problem.kernel is not None and len(problem.losses) == 1
-        if of_duals and self.statement.separate and not self.scale.divided:
-            n = len(problem.losses[0].pieces)
-            unknowns[:, :n] = self._inside(unknowns[:, :n].T, own, 0).T
-        if problem.kernel is None and self.statement.face == "dual":
-            w = weights_of(self.statement, unknowns)
-            return w, self.statement.free_variables(unknowns)
-        return self.statement.variables(unknowns)
-
-    def _in_order(self, nodes: Places) -> Places:
-        """Return recorded points, which ascend, in the order in which they were found."""
-        return nodes
-
     def _until(self, last: int) -> SolutionPath:
         """Return the path from where it was begun to one of its recorded points."""
         return self._part(self.points.until(last), False)
@@ -356,240 +183,6 @@ class SolutionPath:
             ray=ray,
             diagnostics=self.diagnostics,
         )
-
-    def _inside(self, duals: Floats, own: Floats, group: int) -> Floats:
-        """Return duals (n, k) of the stated objective inside of their bounds, where these move."""
-        if not self.line.rates[f"losses[{group}].slopes"].any():
-            return duals
-        return np.asarray(np.clip(duals, *self._bounds(own, group)))
-
-    def coef(self, t: float | Parameters = FORGOTTEN) -> Floats:
-        """Return the (d,) coefficients at t, or (d, k) at k parameters (no kernel).
-
-        Models with several outputs have one row of d coefficients for each: (o, d) or (o, d, k).
-
-        Raises
-        ------
-        AttributeError
-            With a kernel there are none; use `decision_function`, or `expansion`.
-
-        Examples
-        --------
-        >>> from solution_paths import svm_path
-        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
-        >>> path.coef([0.1, 0.5]).round(9).tolist()
-        [[0.2, 0.666666667]]
-        """
-        self._check_linear()
-        return self._weights(t)
-
-    def expansion(self, t: float | Parameters = FORGOTTEN) -> Floats:
-        """Return the coefficients (n,) or (n, k) of rows: f(x) = sum_i c_i k(x_i, x) + b.
-
-        Of models with several outputs (o, n) or (o, n, k). A linear model has them where a ridge
-        alone holds its weights: what its duals give to each row, over the ridge.
-
-        Examples
-        --------
-        >>> from solution_paths import svm_path
-        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
-        >>> path.expansion(0.25).round(9).tolist()  # of labels -1, 1, -1, 1
-        [-0.25, 0.25, -0.25, 0.25]
-        """
-        problem = self.line.start
-        if problem.kernel is not None:
-            return self._weights(t)
-        groups, bases = [0], []
-        if problem.pure_ridge:
-            own = problem.losses
-            groups = [g for g in range(len(own)) if not without_rows(own[g].X)] or [0]
-            bases = [basis(own[g].X) for g in groups]
-        if not bases or any(own is not bases[0] for own in bases):
-            raise AttributeError(
-                "This model's w is no combination of training rows; use coef, or dual for the "
-                "slopes of the losses."
-            )
-        duals = self.statement.answer(self.points.unknowns(self._own(t)))[2]
-        parts = [against(problem.losses[g].X, duals[g].T).T for g in groups]
-        c = np.sum(parts, axis=0) / problem.ridge
-        found = self._coefficients(c) if self._several else c.T
-        return np.asarray(found[..., 0] if _single(t) else found)
-
-    @property
-    def rows(self) -> Any:
-        """The rows whose values losses are of, as they were given: an array or CSR matrix."""
-        X, shifts = self._rows, self.reading.shifts
-        return X if shifts is None else less(X, -shifts)
-
-    @property
-    def _rows(self) -> Any:
-        """The same rows as decisions take them: less the shifts."""
-        reading, problem = self.reading, self.line.start
-        if reading.rows is not None:
-            return reading.rows
-        X = problem.losses[0].X if problem.kernel is None else problem.kernel
-        X = basis(X)
-        X = X.X if isinstance(X, Repeated) else X
-        return X[:, : reading.columns] if reading.linear and reading.feature else X
-
-    @cached_property
-    def _largest(self) -> Floats:
-        """The largest absolute entries of these rows, (1, d)."""
-        most = abs(self._rows).max(axis=0)
-        return np.atleast_2d(most.toarray() if sp.issparse(most) else most)
-
-    def _weights(self, t: float | Parameters) -> Floats:
-        w, _ = self._at(t)
-        found = self._coefficients(w)
-        return found[..., 0] if _single(t) else found
-
-    def _coefficients(self, w: Floats) -> Floats:
-        """Return coefficients (d, k), or (o, d, k) of several outputs, of weights (k, b D)."""
-        own = self.reading_or_none
-        if own is None or not (self._several or own.feature):
-            return w.T
-        found = own.coefficients(w).transpose(1, 2, 0)
-        return found if self._several else found[0]
-
-    @property
-    def linear(self) -> bool:
-        """Whether solutions have coefficients."""
-        return self.line.start.kernel is None
-
-    def _check_linear(self) -> None:
-        if not self.linear:
-            raise AttributeError(
-                "A path with a kernel has no coefficients; use decision_function, or expansion."
-            )
-
-    def free(self, t: float | Parameters = FORGOTTEN) -> Floats:
-        """Return all r free variables at t, or (r, k) of them: a bias, thresholds, a margin.
-
-        Where several values are optimal they are in their middle, see `SolutionPath`.
-
-        Examples
-        --------
-        >>> from solution_paths import svm_path
-        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
-        >>> path.free(0.25).round(9).tolist()
-        [-0.75]
-        """
-        own, reading = self._at(t), self.reading_or_none
-        found = (own[1] if reading is None else reading.free(*own)).T
-        return found[..., 0] if _single(t) else found
-
-    def intercept(self, t: float | Parameters = FORGOTTEN) -> Any:
-        """Return b of f(x) = w.x + b at t, or (k,) of them; of o outputs (o,) or (o, k).
-
-        Where several b are optimal it is their middle, see `SolutionPath`.
-
-        Examples
-        --------
-        >>> from solution_paths import svm_path
-        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
-        >>> round(path.intercept(0.25), 9)
-        -0.75
-        """
-        found = self.reading.intercepts(*self._at(t)).T
-        found = found[0] if len(found) == 1 else found
-        if not _single(t):
-            return found
-        return float(found[0]) if found.ndim == 1 else found[:, 0]
-
-    def dual(self, t: float | Parameters = FORGOTTEN, group: int = 0) -> Floats:
-        """Return the (n,) duals of a group of losses at t, or (n, k) at k parameters.
-
-        They are a_i = -f_i'(z_i), in the user's objective. Of functions that say so, such as
-        `svm_path`, they are those of labels, alpha_i = y_i a_i.
-
-        Parameters
-        ----------
-        t : float or (k,) array
-        group : int, default 0
-            Which group of losses, in the statement's order.
-
-        Examples
-        --------
-        >>> from solution_paths import svm_path
-        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
-        >>> path.dual(0.25).round(9).tolist()
-        [0.25, 0.25, 0.25, 0.25]
-        >>> path.dual([0.0, 0.25]).shape
-        (4, 2)
-        """
-        own = self._own(t)
-        duals = self.statement.answer(self.points.unknowns(own))[2]
-        check_number(group, "group", least=0, most=len(duals) - 1, whole=True)
-        found = self._scaled_duals(duals[group].T, own, group)
-        endless = (np.atleast_1d(t) == 0.0) & self.scale.inverse & self.scale.divided
-        if endless.any():
-            found[:, endless] = self._limits(group)[:, None]
-        found = self._of_labels(found, group)
-        return found[..., 0] if _single(t) else found
-
-    def _of_labels(self, duals: Floats, group: int) -> Floats:
-        """Return duals (n, k) as functions say that they are: signed, or those of labels."""
-        own = self.reading_or_none
-        if group > 0 or own is None or own.signs is None:
-            return duals
-        return np.asarray(own.signs[:, None] * duals + 0.0)  # no minus zero
-
-    def _limits(self, group: int) -> Floats:
-        """Return the duals at 0 of a path in an inverse: the rates at which the walk's own end."""
-        last = int(np.searchsorted(self.points.t, self.points.t[-1])) - 1
-        return self.scale.objective * self._rates_of_duals(max(last, 0), group)
-
-    def _scaled_duals(self, duals: Floats, own: Floats, group: int) -> Floats:
-        """Return duals (n, k) of the user's objective, from those of the statement."""
-        scale = self.scale
-        if scale.divided:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                scaled = np.clip(duals * scale.value(own), *self._bounds(own, group))
-            if not (own > 0).all():
-                scaled = np.where(own > 0, scaled, self._duals_at_zero(group)[:, None])
-            duals = scaled
-        else:
-            duals = self._inside(duals, own, group)
-        return duals if scale.objective == 1.0 else scale.objective * duals
-
-    def _bounds(self, own: Floats, group: int) -> list[Floats]:
-        """Return the bounds of duals of the stated objective, times the parameter if it is divided.
-
-        What is proportional to t is there rounded once, (n, 1), else they are (n, k).
-        """
-        pieces, line, name = self.line.start.losses[group].pieces, self.line, f"losses[{group}]"
-        rates, low = (part[f"{name}.slopes"] for part in (line.rates, line.low))
-        bounds = []
-        for k, end in ((-1, pieces.high), (0, pieces.low)):
-            slope, rate = pieces.slopes[:, k, None], rates[:, k, None]
-            constant = slope - rate * line.t0
-            if self.scale.divided:
-                moving = constant * self.scale.value(own) if constant.any() else 0.0
-                bound = moving + self.scale.unit * rate
-            elif constant.any() and rate.any():
-                moved = np.broadcast_to(own - line.t0, (len(slope), len(own)))
-                wide = [np.broadcast_to(part, moved.shape) for part in (rate, low[:, k, None])]
-                bound = Twofold(*wide).by(moved).plus(Twofold.of(slope + 0.0 * moved)).high
-            else:
-                bound = rate * own + slope * (rate == 0.0)
-            bounded = (pieces.curvature[:, k] == 0.0) & np.isinf(end)
-            bounds.append(np.where(bounded[:, None], 0.0 - bound, -np.inf if k else np.inf))
-        return bounds
-
-    def _duals_at_zero(self, group: int) -> Floats:
-        """Return the limit of duals / t as t goes to 0, where all duals are 0."""
-        if self.points.t[0] != 0.0:
-            return np.zeros(len(self.line.start.losses[group].pieces))
-        last = int(np.searchsorted(self.points.t, 0.0, side="right")) - 1
-        return self._rates_of_duals(last, group)
-
-    def _rates_of_duals(self, k: int, group: int) -> Floats:
-        """Return unit times the rates of duals from recorded point k on; 0 where the path ends."""
-        t = self.points.t
-        if k + 1 == len(t) or t[k + 1] == t[k]:
-            return np.zeros(len(self.line.start.losses[group].pieces))
-        a = self.statement.answer(self.points.at(np.array([k, k + 1])))[2][group]
-        return np.asarray(self.scale.unit * (a[1] - a[0]) / (t[k + 1] - t[k]))
 
     def objective_value(self, t: float = FORGOTTEN) -> float:
         """Return the objective at t, recomputed from the data.
@@ -637,7 +230,7 @@ class SolutionPath:
         else:
             f = decisions_at(self, rows, t)
         f = f[:, 0] if f.shape[1] == 1 else f
-        return f[..., 0] if _single(t) else f
+        return f[..., 0] if single(t) else f
 
     def predict(self, X_new: Rows, t: float | Parameters = FORGOTTEN) -> NDArray[Any]:
         """Return (m,) predicted labels or values at t, or (m, k) at k parameters.
@@ -657,7 +250,7 @@ class SolutionPath:
             found = self.reading.labels(self.reading.decisions(rows, w, v), w, v)
         else:
             found = self.reading.classes[labels_at(self, rows, t)]
-        return found[..., 0] if _single(t) else found
+        return found[..., 0] if single(t) else found
 
     # -- the whole path at once ---------------------------------------------------------------
 
@@ -996,30 +589,6 @@ class SolutionPath:
             found.append(judge(self.line.together(own, anew), self._answer(own)))
         return s, Verdict.together(found)
 
-    def _answer(self, own: Floats) -> Answer:
-        """Return the answer, in columns, at the walk's own parameters."""
-        unknowns = self.points.unknowns(own)
-        (*_, duals), (w, v) = self.statement.answer(unknowns), self._variables(own)
-        multiplier = -unknowns[:, -1] if self.statement.constrained else None
-        return Answer(w.T, v.T, [a.T for a in duals], multiplier)
-
-    def stated_at(self, t: float = FORGOTTEN) -> tuple[Problem, Answer]:
-        """Return the problem at t as it is stated, and the path's answer to it.
-
-        That is what `solution_paths.verify.judge` and outside solvers take. Where the path is one
-        in 1 / t the objective is divided by t, see `Scale`.
-
-        Examples
-        --------
-        >>> from solution_paths import svm_path
-        >>> from solution_paths.verify import judge
-        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
-        >>> judge(*path.stated_at(0.25)).status
-        'holds'
-        """
-        own = self._own(t)
-        return self.line.at(float(own[0])), self._answer(own).alone()
-
     def _summary(self, s: Floats, found: Verdict) -> Certificate:
         return summary(self.scale.value(s), found)
 
@@ -1102,7 +671,7 @@ class SolutionPath:
             return self._of_labels(self._scaled_duals(found, self.points.t[nodes], 0), 0)
 
         def check(t: Any) -> Floats:
-            if not _single(t):
+            if not single(t):
                 raise ValueError(f"{self.parameter} must be one number, not {shown(t)}.")
             return self._own(t)
 
@@ -1127,10 +696,6 @@ class SolutionPath:
             coef_at,
             dual_at,
         )
-
-    @property
-    def _several(self) -> bool:
-        return self.reading_or_none is not None and self.reading_or_none.outputs > 1
 
     def save(self, file: File) -> None:
         """Write the path to an .npz file (no pickles inside), atomically.
@@ -1174,8 +739,3 @@ class SolutionPath:
         True
         """
         return storage.read(file, SolutionPath)
-
-
-def _single(t: float | Parameters) -> TypeGuard[float]:
-    """Tell one parameter value from a list or an array of them."""
-    return not (isinstance(t, list | tuple) or getattr(t, "ndim", 0) > 0)

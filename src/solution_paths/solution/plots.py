@@ -7,7 +7,7 @@ needs that is straight in the path's own parameter but not on the axis.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +17,6 @@ from ..validation import check_choice, check_number, shown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .curves import Curve
-    from .surface import Surface
 
 Floats = NDArray[np.float64]
 # Okabe and Ito's palette: distinguishable with every common form of colour blindness.
@@ -365,11 +363,28 @@ def _scale_like_costs(ax: Axes, least: float, most: float, low: float) -> None:
 # -- errors -----------------------------------------------------------------------------------
 
 
+class Function(Protocol):
+    """What a picture needs of a function of a parameter: see `curves.Curve`."""
+
+    @property
+    def edges(self) -> Floats:
+        """Where its pieces begin and end."""
+
+    def __call__(self, t: Any) -> Any:
+        """Return its values."""
+
+    def on(self, edges: Any) -> Any:
+        """Return it on other pieces."""
+
+    def best(self) -> Any:
+        """Return where it is least."""
+
+
 def draw_curve(
-    curve: Curve,
+    curve: Function,
     ax: Axes | None,
     parameter: str,
-    folds: Sequence[Curve],
+    folds: Sequence[Function],
     mark: float | None,
 ) -> Axes:
     """Draw a function of a parameter, the intervals where it is least, and those of folds."""
@@ -390,13 +405,20 @@ def draw_curve(
 
 
 def draw_surface(
-    surface: Surface, curves: Sequence[Curve], ax: Axes | None, mark: tuple[int, float]
+    curves: Sequence[Function],
+    parameter: str,
+    names: Sequence[str],
+    ax: Axes | None,
+    mark: tuple[int, float],
 ) -> Axes:
-    """Draw an error along the lines of a surface, and where it is the least of all."""
+    """Draw an error along the lines of a surface, and where it is the least of all.
+
+    ``names`` are those of the lines; ``mark`` is the number of one, and a parameter.
+    """
     _check_axes(ax)
     own = ax is None
     ax = _new_axes() if ax is None else ax
-    views = [_curve_view(curve, surface.parameter, None) for curve in curves]
+    views = [_curve_view(curve, parameter, None) for curve in curves]
     log = all(view.log for view in views)
     ends = min(view.low for view in views), max(view.high for view in views)
     view = View(*ends, log, log and any(view.zero for view in views))
@@ -404,18 +426,17 @@ def draw_surface(
     for k, curve in enumerate(curves):
         look: dict[str, Any] = {"color": QUIET, "linewidth": 0.7}
         if k in named:
-            label = f"{surface.fixed} = {surface.fixed_values[k]:.3g}"
-            look = _style(sorted(named).index(k)) | {"label": label}
+            look = _style(sorted(named).index(k)) | {"label": names[k]}
         ax.plot(*_trace(curve, view), **look)
     line, place = mark
     place = min(max(place, 0.0 if view.zero else view.low), view.high)
     ax.plot([place], [float(curves[line](place))], "*", color=PALETTE[6], ms=11, label="least")
-    _set_axes(ax, view, surface.parameter, "error", [place])
+    _set_axes(ax, view, parameter, "error", [place])
     _legend(ax, own)
     return ax
 
 
-def _curve_view(curve: Curve, parameter: str, mark: float | None) -> View:
+def _curve_view(curve: Function, parameter: str, mark: float | None) -> View:
     """Return the part of the axis on which a function changes, and a little more."""
     edges = curve.edges[np.isfinite(curve.edges)]
     low, high = float(edges[0]), float(edges[-1])
@@ -439,7 +460,7 @@ def _curve_view(curve: Curve, parameter: str, mark: float | None) -> View:
     return View(low, high * 1.5 if goes_on else high, log, zero)
 
 
-def _trace(curve: Curve, view: View) -> tuple[Floats, Floats]:
+def _trace(curve: Function, view: View) -> tuple[Floats, Floats]:
     """Return points of a curve in view; where it jumps, both ends, for a riser between them."""
     begin = 0.0 if view.zero else view.low
     low, high = max(begin, float(curve.edges[0])), min(view.high, float(curve.edges[-1]))
@@ -460,7 +481,7 @@ def _trace(curve: Curve, view: View) -> tuple[Floats, Floats]:
     return t[order], values[order]
 
 
-def _draw_best(ax: Axes, curve: Curve, view: View) -> float:
+def _draw_best(ax: Axes, curve: Function, view: View) -> float:
     """Shade the intervals where a function is least; mark the middle of the first, return it."""
     best = curve.best()
     begin = 0.0 if view.zero else view.low

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,15 +15,15 @@ from .archive import File, read_archive, write_archive
 from .model import Affine, from_arrays, like, numbers_of, put_matrix, take_matrix, to_arrays
 from .points import Points
 from .reading import Reading, Scale
+from .recorded import RecordedPath
 
-if TYPE_CHECKING:
-    from .path import SolutionPath
+P = TypeVar("P", bound=RecordedPath)
 
 FORMAT = 2
 KIND = "SolutionPath"
 
 
-def write(file: File, path: SolutionPath) -> None:
+def write(file: File, path: RecordedPath) -> None:
     """Write a path."""
     models, more = path._models()
     plain, arrays = to_arrays(models[0])
@@ -49,10 +49,10 @@ def write(file: File, path: SolutionPath) -> None:
     write_archive(file, meta, content)
 
 
-def read(file: File, kind: type[SolutionPath]) -> SolutionPath:
+def read(file: File, kind: type[P]) -> P:
     """Read a path that `write` wrote."""
 
-    def build(meta: dict[str, Any], content: dict[str, Any]) -> SolutionPath:
+    def build(meta: dict[str, Any], content: dict[str, Any]) -> P:
         model = from_arrays(meta["problem"], _within(content, "problem/"))
         count, points = meta.get("branches", 1), _within(content, "points/")
         others = [like(model, _within(content, f"branch{k}/")) for k in range(1, count)]

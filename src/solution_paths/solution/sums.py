@@ -13,11 +13,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..compilation import cached_njit, read_only
+from ..homotopy.statement import Statement
 from ..homotopy.twofold import accumulate, dot2, normalise, scaled_add
 from ..twofold import Twofold
 from ..validation import Floats
 
 Mask = NDArray[np.bool_]
+BLOCK = 64  # solutions whose weights are summed together
 
 
 @cached_njit
@@ -48,6 +50,16 @@ def by_columns(X: Any, a: Floats) -> Twofold:
     else:
         _columns_dense(*read_only(X, a), *found)
     return found
+
+
+def weights_of(statement: Statement, u: Floats) -> Floats:
+    """Return weights (k, b D) by unknowns (k, N): each sum of duals is rounded once."""
+    if not statement.sums or statement.separate:
+        return statement.variables(u)[0]
+    a = u[:, : statement.R.shape[0]]
+    parts = (a[first : first + BLOCK] for first in range(0, len(a), BLOCK))
+    sums = (by_columns(statement.terms, part) for part in parts)
+    return np.vstack([of.divided(statement.divisor).high for of in sums])
 
 
 @cached_njit

@@ -14,7 +14,7 @@ from ..verify.verdict import Certificate, Verdict, summary
 from . import Callback, SolutionPath, plots
 from .curves import Curve
 from .metrics import Judge
-from .path import FORGOTTEN, Parameters
+from .recorded import FORGOTTEN, Parameters
 from .telling import telling
 
 if TYPE_CHECKING:
@@ -184,7 +184,8 @@ class Surface:
         """
         best = self.best(X_val, y_val, metric)
         curves = self.error(X_val, y_val, metric)
-        return plots.draw_surface(self, curves, ax, (best.line, best.parameter))
+        names = [f"{self.fixed} = {value:.3g}" for value in self.fixed_values.tolist()]
+        return plots.draw_surface(curves, self.parameter, names, ax, (best.line, best.parameter))
 
     def certify(self, n_random: int = 20, seed: int = 0) -> Certificate:
         """Check every line as `SolutionPath.certify` does; return the worst of what was found.
