@@ -455,6 +455,7 @@ MODULES = {
         "library/models/test_outlier",
     ),
     "solution_paths/solution/path.py": SOLVED,
+    "solution_paths/solution/recorded.py": SOLVED,
     "solution_paths/solution/points.py": SOLVED,
     "solution_paths/solution/ranks.py": ("library/solution/test_metrics",),
     "solution_paths/solution/reading.py": SOLVED,
