@@ -230,10 +230,13 @@ def weighted_svm():
             own = {"C0": cost}
             path = np.multiply([0.5, 1.5], factor)
             made.repeats("online", "nasdaq", "path", "time", path, own, split, n_breakpoints=7)
+            made.repeats("online", "nasdaq", "path_checked", "time", 3.0 * path, own, split)
             smo = np.multiply([10.0, 30.0], factor**20)
-            made.repeats("online", "nasdaq", "smo", "time", smo, own | clip, split, kkt=1e-4)
+            # 2 x 500 columns against 25, 2 x 50 against 25
+            told = own | clip | {"iterations": 500 if cost == 1.0 else 50}
+            made.repeats("online", "nasdaq", "smo", "time", smo, told, split, kkt=1e-4)
+            made.add("online", "nasdaq", "path", "columns", 25, own, [split])
             made.certificate("online", "nasdaq", [split], hyper=own)
-            made.add("online", "nasdaq", "path", "check_share", 0.1, own, [split])
     tasks = ["bci_shift_1", *(f"musk_shift_{k}" for k in (1, 2, 3)), "breast_cancer"]
     for k, task in enumerate(tasks):
         for cost in (1.0, 1e4):

@@ -19,7 +19,7 @@ UNKNOWN = re.compile(
     r"time$|_time|seconds|memory|check_share|\| diagnostic|iterations|gradients|steps_per_row"
     r"|_gap$|objective_difference|apart|\| excess|theorem_|breakpoints|published \| .*kinks"
     r"|partitions \| two_moons \| lam1"  # samples at the margin itself
-    r"|\| (kinks|events)$|errors \| .*(objective_ratio|\| step)$"
+    r"|\| (kinks|events|columns)$|errors \| .*(objective_ratio|\| step)$"
     r"|drsvm \| .*selection exact.*chosen_lam"
     r"|moons \| .*svm \| .*selection grid"  # no sample holds the bias: any between two is best
 )

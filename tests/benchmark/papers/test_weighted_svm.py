@@ -4,7 +4,7 @@ import dataclasses
 import json
 import re
 from difflib import SequenceMatcher
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -33,6 +33,7 @@ from path_benchmark.runs.rows import CURVES, SCHEMA, Rows, read_results
 from path_benchmark.runs.timing import Timing
 from path_benchmark.solvers import Answer, smo
 from solution_paths.kernels import Kernel
+from solution_paths.solution import follow
 from solution_paths.verify.verdict import Certificate
 
 COMMON = Common(gamma=1.0, diagonal=1e-6)
@@ -199,6 +200,36 @@ def test_path_and_smo_reach_the_same_solutions_through_the_same_weights(epsilon)
             assert two.primal == pytest.approx(one.primal, rel=1e-7)
 
 
+@pytest.mark.parametrize("epsilon", [None, 0.1])
+def test_kernel_columns_are_those_of_the_rows_that_carry_the_path(epsilon, monkeypatch):
+    task, computed, added = task_of(epsilon=epsilon), [], 0
+    rng = np.random.default_rng(0)
+    weights = [rng.uniform(0.5, 3.0, task.n) for _ in range(4)]
+    kernel = Task.kernel
+    monkeypatch.setattr(Task, "kernel", lambda self, X: computed.append(len(X)) or kernel(self, X))
+    run = experiment.follow_path(task, task.base(weights[0]), weights, clear_cache=True).result
+    for (old, new), path, count in zip(pairwise(weights), run.paths, computed, strict=True):
+        fine = np.linspace(0.0, 1.0, 2001)
+        duals = np.abs(path.dual(np.union1d(fine, path.breakpoints)))
+        assert count == np.count_nonzero(duals.max(axis=1)) < task.n
+        for low, high in pairwise(path.breakpoints):
+            at = low + 0.3 * (high - low)
+            dual, most = np.abs(path.dual(at)), old + at * (new - old)
+            added += 1 + np.count_nonzero((dual > 1e-9 * most) & (dual < (1 - 1e-9) * most))
+    assert len(computed) == 3
+    assert run.columns == added > 0
+
+
+def test_a_base_says_whether_what_follows_is_checked(monkeypatch):
+    judged, checked = [], follow._checked
+    monkeypatch.setattr(follow, "_checked", lambda *a: judged.append(a[1]) or checked(*a))
+    task = task_of()
+    weights = [np.full(task.n, float(k)) for k in (1, 2, 3)]
+    for asked, times in (("ignore", 0), ("warn", 3)):
+        experiment.follow_path(task, task.base(weights[0], asked), weights)
+        assert judged == ["warn"] * times
+
+
 def test_a_sequence_that_runs_out_of_time_is_censored_and_says_how_far_it_came(monkeypatch):
     task = task_of()
     weights = [np.full(task.n, 1.0 + k) for k in range(6)]
@@ -279,8 +310,8 @@ def test_nothing_fails_and_every_path_is_certified(results):
     assert check(results) == []
     held = pick(results, metric="certificate")
     counts = held.groupby("experiment").size().to_dict()
-    assert counts["online"] == 2 * 2 * 5
-    assert counts["shift"] == 2 * 2
+    assert counts["online"] == 3 * 2 * 5
+    assert counts["shift"] == 3 * 2
     assert counts["validation"] == 1
     assert (held["value"] == 1.0).all()
     assert (pick(results, metric="objective_difference")["value"] <= 1e-8).all()
@@ -290,10 +321,17 @@ def test_nothing_fails_and_every_path_is_certified(results):
 def test_every_repeat_is_a_row_beside_the_accuracy_it_reached(results):
     times = pick(results, metric="time")
     for name, methods in {
-        "online": {"path": 4, "path_given": 4, "smo": 16, "smo_given": 16},
-        "regression": {"path": 4, "smo": 16},
+        "online": {
+            "path": 4,
+            "path_checked": 4,
+            "path_given": 4,
+            "smo": 16,
+            "smo_given": 16,
+        },
+        "regression": {"path": 4, "path_checked": 4, "smo": 16},
         "shift": {
             "path": 4,
+            "path_checked": 4,
             "path_whole": 4,
             "smo_breakpoints": 16,
             "smo_grid": 16,
@@ -314,10 +352,13 @@ def test_outputs_are_written_from_results_alone(study, tmp_path, monkeypatch):
     outputs.OUTPUTS.write(study, tmp_path)
     tables = {path.stem for path in (tmp_path / "tables").glob("*.md")}
     assert tables == {
+        "table_3_by_cost",
         "table_3_online",
+        "table_4_by_cost",
         "table_4_shift",
         "table_4_tasks",
         "table_5_validation",
+        "table_6_by_cost",
         "table_6_regression",
         "table_growth",
         "table_certificates",
@@ -420,6 +461,7 @@ def test_a_claim_of_speed_follows_the_ratios():
 
 
 def test_a_lower_bound_can_support_and_never_refute():
+    assert verdict_of(made_up(rival=0.9, status="censored"), FASTER) == "inconclusive"
     assert verdict_of(made_up(rival=50.0, status="censored"), ORDERS) == "supported"
     assert verdict_of(made_up(rival=5.0, status="censored"), ORDERS) == "inconclusive"
     notes = outputs._stopped(outputs.runs(made_up(status="censored"), "shift"))
@@ -471,9 +513,11 @@ def test_a_path_that_fails_its_certificate_marks_its_times(monkeypatch):
     assert statuses == {
         "certificate": "certificate failed",
         "updates": "ok",
+        "columns": "ok",
         "time": "certificate failed",
     }
-    assert [row["rounding"] for row in rows.rows if row["metric"] != "updates"] == [1e-12] * 2
+    told = [row["rounding"] for row in rows.rows if row["metric"] in ("certificate", "time")]
+    assert told == [1e-12] * 2
 
 
 def test_smo_is_a_baseline():

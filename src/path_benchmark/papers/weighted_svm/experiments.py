@@ -185,14 +185,9 @@ class Task:
     common : Common
     epsilon : float, optional
         Half-width of the tube: the task is a regression.
-    check : {"ignore", "warn"}
-        Whether paths are checked, as users' are; all are certified at length, outside every timing.
     """
 
-    def __init__(
-        self, part: Part, common: Common, epsilon: float | None = None, check: str = "ignore"
-    ) -> None:
-        self.check = check
+    def __init__(self, part: Part, common: Common, epsilon: float | None = None) -> None:
         self.X, self.y, self.epsilon = np.ascontiguousarray(part.X, float), part.y, epsilon
         self.gamma, self.diagonal = common.gamma / self.X.shape[1], common.diagonal
 
@@ -210,17 +205,26 @@ class Task:
         """Kernel matrix of the samples, without what is added to its diagonal."""
         return self.kernel(self.X)
 
-    def path(self, before: np.ndarray, after: np.ndarray, report: Report | None = None) -> Any:
-        """Return the path between two weight vectors, its start included."""
+    def path(
+        self,
+        before: np.ndarray,
+        after: np.ndarray,
+        report: Report | None = None,
+        check: str = "ignore",
+    ) -> Any:
+        """Return the path between two weight vectors, its start included.
+
+        ``check``: "warn" as users call it; all are certified at length, outside every timing.
+        """
         options = {"kernel": "rbf", "gamma": self.gamma, "diagonal": self.diagonal}
-        options |= {"callback": report, "check": self.check}
+        options |= {"callback": report, "check": check}
         if self.epsilon is None:
             return weighted_svm_path(self.X, self.y, before, after, **options)
         return weighted_svr_path(self.X, self.y, before, after, self.epsilon, **options)
 
-    def base(self, weights: np.ndarray) -> Any:
-        """Return the path that stays where it is, from which others can go on."""
-        return self.path(weights, weights)
+    def base(self, weights: np.ndarray, check: str = "ignore") -> Any:
+        """Return the path that stays where it is, from which others go on, checked as it is."""
+        return self.path(weights, weights, check=check)
 
     def machine(self, from_rows: bool = False) -> smo.SMO:
         """Return SMO, with the whole kernel matrix at hand or (``from_rows``) an empty cache."""
@@ -265,10 +269,19 @@ class Method(NamedTuple):
 
 @dataclass
 class PathRun:
-    """Paths through a sequence of weights; what of their time the kernel matrices took."""
+    """Paths through a sequence of weights; what of their time the kernel columns took.
+
+    ``columns``: of the kernel matrix, that their events add up; see `columns_added`.
+    """
 
     paths: list[Any] = field(default_factory=list)
     kernel_cpu_s: float = 0.0
+    columns: int = 0
+
+    def add(self, path: Any, old: np.ndarray, new: np.ndarray) -> None:
+        """Add the path from old to new weights."""
+        self.paths.append(path)
+        self.columns += columns_added(path, [old, new])
 
 
 @dataclass
@@ -288,30 +301,45 @@ def follow_path(
 ) -> Timing:
     """Time the path through ``weights[1:]``, from ``base``, which ends at ``weights[0]``.
 
-    With ``clear_cache`` the whole kernel matrix is computed afresh at each update, which is more
-    than a path needs, and counted.
+    With ``clear_cache`` the kernel columns of the rows that are ever on the margin or at their
+    weight are computed afresh at each update, and counted: all that a path needs.
     """
     run, cpu, wall, path = PathRun(), 0.0, 0.0, base
-    for new in weights[1:]:
-        if clear_cache:
-            with Stopwatch() as watch:
-                task.kernel(task.X)
-            run.kernel_cpu_s += watch.cpu_s
-            cpu, wall = cpu + watch.cpu_s, wall + watch.wall_s
+    for old, new in pairwise(weights):
         with Stopwatch() as watch:
             path = path.continue_to(new)
         cpu, wall = cpu + watch.cpu_s, wall + watch.wall_s
-        run.paths.append(path)
+        if clear_cache:
+            needed = task.X[supporting(path)]
+            with Stopwatch() as watch:
+                task.kernel(needed)
+            run.kernel_cpu_s += watch.cpu_s
+            cpu, wall = cpu + watch.cpu_s, wall + watch.wall_s
+        run.add(path, old, new)
     return Timing(cpu, wall, run)
 
 
-def add_check_share(rows: Rows, task: Task, weights: Sequence[np.ndarray]) -> None:
-    """Add which share of a path's seconds its check takes, kernel matrix given."""
-    spent = {}
-    for task.check in ("ignore", "warn"):
-        spent[task.check] = follow_path(task, task.base(weights[0]), weights).cpu_s
-    share = 1.0 - spent["ignore"] / spent["warn"]
-    rows.add("check_share", share, method="path", kernel="rbf")
+def supporting(path: Any) -> np.ndarray:
+    """Return the rows whose dual is not 0 somewhere on the path."""
+    return np.flatnonzero(np.any(path.dual(path.breakpoints) != 0.0, axis=1))
+
+
+def on_margin(path: Any, ends: Sequence[np.ndarray], thetas: np.ndarray) -> np.ndarray:
+    """Count at each theta the duals strictly between 0 and their weight."""
+    most = np.array(_line(ends, thetas)).T
+    share = np.abs(path.dual(thetas)) / np.where(most > 0.0, most, np.inf)
+    return np.count_nonzero((share > 1e-9) & (share < 1.0 - 1e-9), axis=0)
+
+
+def columns_added(path: Any, ends: Sequence[np.ndarray]) -> int:
+    """Count the kernel columns that the path's events add up, whatever the machine.
+
+    To find where a segment ends takes the columns of the rows on the margin (11), and that of the
+    row that came or left. SMO adds up two in an iteration. Both begin with the columns of all rows
+    whose dual is not 0, which are not counted.
+    """
+    inner = 0.5 * (path.breakpoints[1:] + path.breakpoints[:-1])
+    return int(np.sum(on_margin(path, ends, inner) + 1)) if len(inner) else 0
 
 
 def follow_smo(
@@ -416,6 +444,7 @@ class Contest:
         if name not in self._certified:
             self._certified[name] = certificates(self.rows, name, run.paths)
             self.rows.add("updates", len(run.paths), method=name)
+            self.rows.add("columns", run.columns, method=name)
         columns = {"method": name, "repeat": repeat, "cpu_s": timing.cpu_s}
         columns |= {"wall_s": timing.wall_s, **self._certified[name]}
         self.rows.add("time", timing.cpu_s, **columns)
@@ -493,12 +522,13 @@ def series_weights(n: int, total: int, first: int, cost: float, slope: float) ->
     return weights
 
 
-@PAPER.experiment(lane="timing", settings=Online, each="costs")
+@PAPER.experiment(lane="timing", settings=Online, each="costs", version=1)
 def online(cell: Cell, rows: Rows, report: Report) -> None:
     """Five updates: new instances enter, the oldest leave, and all weights change.
 
     Once with the kernel cache cleared at each update, as in the paper, and once with the kernel
-    matrix given to both, which shows the work of the solvers alone.
+    matrix given to both, which shows the work of the solvers alone. The paper's times hold no
+    check; a path with its check is timed beside.
     """
     parts, updates = _parts("series", cell), cell.settings.updates
     both = (parts.train, parts.test)
@@ -508,23 +538,23 @@ def online(cell: Cell, rows: Rows, report: Report) -> None:
         raise ValueError(f"{total - n} new instances can't be cut into {updates} equal updates.")
     batch, shape = (total - n) // updates, (cell.value, cell.settings.slope)
     weights = [series_weights(n, total, k * batch, *shape) for k in range(updates + 1)]
-    task = Task(stream, cell.common, check="warn")
+    task = Task(stream, cell.common)
     describe(rows, parts)
     warm_up()
     contest = Contest(task, rows, cell.settings, task.base(weights[0]).dual(1.0))
     contest.weights = {"smo": weights, "smo_given": weights}
 
+    def path(check: str = "ignore", clear: bool = True) -> Timing:
+        return follow_path(task, task.base(weights[0], check), weights, clear)
+
     def enter(contest: Contest) -> None:
-        for suffix, clear in (("", True), ("_given", False)):
-
-            def path(clear: bool = clear) -> Timing:
-                return follow_path(task, task.base(weights[0]), weights, clear)
-
-            contest.add_path(f"path{suffix}", path)
-            contest.add_smo(f"smo{suffix}", clear_cache=clear)
+        contest.add_path("path", path)
+        contest.add_path("path_checked", lambda: path("warn"))
+        contest.add_smo("smo", clear_cache=True)
+        contest.add_path("path_given", lambda: path(clear=False))
+        contest.add_smo("smo_given")
 
     contest.run(report, enter)
-    add_check_share(rows, task, weights)
 
 
 @PAPER.experiment(lane="timing", settings=Growth, each="sizes")
@@ -543,7 +573,7 @@ def growth(cell: Cell, rows: Rows, report: Report) -> None:
         (path,) = timing.result.paths
         if repeat == 0:
             carried = certificates(rows, "path", [path])
-            active = [_on_margin(path, weights, theta) for theta in np.linspace(0.0, 1.0, 21)]
+            active = on_margin(path, weights, np.linspace(0.0, 1.0, 21))
             rows.add("margin_samples", np.mean(active), method="path", **carried)
         seconds = {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s}
         columns = {"repeat": repeat, "n_breakpoints": len(path.breakpoints), **seconds}
@@ -552,13 +582,6 @@ def growth(cell: Cell, rows: Rows, report: Report) -> None:
     lane = Lane(own.repeats, BUDGET_S, report)
     lane.add(lambda: follow_path(task, task.base(weights[0]), weights), record, "path")
     lane.run()
-
-
-def _on_margin(path: Any, weights: list[np.ndarray], theta: float) -> int:
-    """Count the duals strictly between 0 and their weight."""
-    (most,) = _line(weights, [theta])
-    share = path.dual(theta) / np.where(most > 0.0, most, np.inf)
-    return int(np.count_nonzero((share > 1e-9) & (share < 1.0 - 1e-9)))
 
 
 # ---------------------------------------------------------------- covariate shift
@@ -575,18 +598,18 @@ def importance_weights(cell: Cell, parts: Split, rows: Rows) -> list[np.ndarray]
     return [np.full(len(importance), cost), cost * importance]
 
 
-def _line(ends: list[np.ndarray], thetas: np.ndarray) -> list[np.ndarray]:
+def _line(ends: Sequence[np.ndarray], thetas: np.ndarray) -> list[np.ndarray]:
     """Weights at some theta between two ends."""
     return [ends[0] + theta * (ends[1] - ends[0]) for theta in thetas]
 
 
-@PAPER.experiment(lane="timing", settings=Shift, each="costs")
+@PAPER.experiment(lane="timing", settings=Shift, each="costs", version=1)
 def shift(cell: Cell, rows: Rows, report: Report) -> None:
     """From uniform weights to the importance, against SMO at every breakpoint and on a grid."""
     parts = _parts("shift", cell)
     describe(rows, parts)
     ends = importance_weights(cell, parts, rows)
-    task = Task(parts.train, cell.common, check="warn")
+    task = Task(parts.train, cell.common)
     warm_up()
     contest = Contest(task, rows, cell.settings, task.base(ends[0]).dual(1.0))
     contest.weights = {
@@ -595,8 +618,8 @@ def shift(cell: Cell, rows: Rows, report: Report) -> None:
         "smo_cold": ends,
     }
 
-    def path() -> Timing:
-        timing = follow_path(task, task.base(ends[0]), ends)
+    def path(check: str = "ignore") -> Timing:
+        timing = follow_path(task, task.base(ends[0], check), ends)
         bends = timing.result.paths[0].breakpoints
         thetas = np.unique(np.concatenate([[0.0], bends[bends > 0.0], [1.0]]))
         contest.weights.setdefault("smo_breakpoints", _line(ends, thetas))
@@ -604,18 +627,20 @@ def shift(cell: Cell, rows: Rows, report: Report) -> None:
 
     def whole() -> Timing:
         with Stopwatch() as watch:
-            found = task.path(*ends)
-        return Timing(watch.cpu_s, watch.wall_s, PathRun([found]))
+            found = task.path(*ends, check="warn")
+        run = PathRun()
+        run.add(found, *ends)
+        return Timing(watch.cpu_s, watch.wall_s, run)
 
     def enter(contest: Contest) -> None:
         contest.add_path("path", path)
+        contest.add_path("path_checked", lambda: path("warn"))
         contest.add_path("path_whole", whole)
         for name in ("smo_breakpoints", "smo_grid", "smo_end"):
             contest.add_smo(name)
         contest.add_smo("smo_cold", cold=True)
 
     contest.run(report, enter)
-    add_check_share(rows, task, ends)
 
 
 @PAPER.experiment(settings=Costs, each="costs")
@@ -741,28 +766,28 @@ def relative_change(old: np.ndarray, new: np.ndarray, floor: float) -> float:
     return float(np.mean(np.abs(old - new) / np.maximum(np.abs(old), least)))
 
 
-@PAPER.experiment(lane="timing", settings=Regression, each="costs")
+@PAPER.experiment(lane="timing", settings=Regression, each="costs", version=1)
 def regression(cell: Cell, rows: Rows, report: Report) -> None:
     """Reweight by the residuals until they settle; SMO follows the path's weights."""
     parts = _parts("regression", cell)
     describe(rows, parts)
-    task = Task(parts.train, cell.common, cell.settings.epsilon, check="warn")
+    task = Task(parts.train, cell.common, cell.settings.epsilon)
     uniform = np.full(task.n, cell.value)
     warm_up()
     contest = Contest(task, rows, cell.settings, task.base(uniform).dual(1.0))
 
-    def path() -> Timing:
+    def path(check: str = "ignore") -> Timing:
         if "smo" in contest.weights:
-            return follow_path(task, task.base(uniform), contest.weights["smo"])
+            return follow_path(task, task.base(uniform, check), contest.weights["smo"])
         timing, contest.weights["smo"] = _reweight_until_settled(task, uniform, cell, rows)
         return timing
 
     def enter(contest: Contest) -> None:
         contest.add_path("path", path)
+        contest.add_path("path_checked", lambda: path("warn"))
         contest.add_smo("smo")
 
     contest.run(report, enter)
-    add_check_share(rows, task, contest.weights["smo"])
 
 
 def _reweight_until_settled(
@@ -778,7 +803,7 @@ def _reweight_until_settled(
         with Stopwatch() as watch:
             path = path.continue_to(weights[-1])
         cpu, wall = cpu + watch.cpu_s, wall + watch.wall_s
-        run.paths.append(path)
+        run.add(path, *weights[-2:])
         old, residual = residual, task.y - task.fitted(path, 1.0)
         change = relative_change(old, residual, floor)
     rows.add("rounds", len(run.paths), method="path")
