@@ -8,7 +8,7 @@ from ..problem import Problem, losses
 from ..validation import Rows, check_choice, check_flag, check_number
 from .coefficients import Bounds, l1_penalty
 from .limits import from_least
-from .stated import Callback, Samples, SolutionPath, solution_path
+from .stated import Callback, Samples, SolutionPath, model_path
 from .weights import check_sample_weight
 
 
@@ -97,4 +97,4 @@ def almost_quadratic_path(
         return Problem(data, penalty(lam))
 
     told = from_least(lam_min, "lam_min") | {"parameter": "lam", "reading": reading}
-    return solution_path(model, **told, callback=callback, check=check)
+    return model_path(model, **told, callback=callback, check=check)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..problem import Problem, losses
 from ..validation import Rows, check_vector
-from .stated import Callback, Samples, SolutionPath, solution_path
+from .stated import Callback, Samples, SolutionPath, model_path
 from .weights import check_sample_weight
 
 
@@ -92,6 +92,6 @@ def asymmetric_svm_path(
         return samples.machine(losses.hinge(signs, costs))
 
     reading = samples.reading("sign", classes)
-    return solution_path(
+    return model_path(
         model, 0.0, 1.0, parameter="ratio", reading=reading, callback=callback, check=check
     )

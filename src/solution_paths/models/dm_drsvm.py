@@ -10,7 +10,7 @@ from ..problem import Problem
 from ..validation import Rows, check_number
 from .limits import down_to
 from .margins import Margins
-from .stated import IN_INVERSE, Callback, SolutionPath, solution_path, what_varies
+from .stated import IN_INVERSE, Callback, SolutionPath, model_path, what_varies
 
 
 def dm_drsvm_path(
@@ -97,4 +97,4 @@ def dm_drsvm_path(
         return margins.problem(t, t * price, 1.0)
 
     own |= {"parameter": "lam2", "reading": margins.reading, "scale": IN_INVERSE}
-    return solution_path(model, **down_to(lam2_min, "lam2_min"), **own)
+    return model_path(model, **down_to(lam2_min, "lam2_min"), **own)

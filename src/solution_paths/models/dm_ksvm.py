@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses
 from ..validation import Rows, check_number
 from .limits import end_of, of_costs
-from .stated import IN_INVERSE, Callback, Samples, SolutionPath, solution_path
+from .stated import IN_INVERSE, Callback, Samples, SolutionPath, model_path
 from .weights import check_shares
 
 
@@ -97,4 +97,4 @@ def dm_ksvm_path(
     end = of_costs(samples, last, shares.max(), "lam_min")
     reading = samples.reading("sign", classes, signs=signs)
     own: dict[str, Any] = {"parameter": "lam", "reading": reading, "scale": IN_INVERSE}
-    return solution_path(model, callback=callback, check=check, **own, **end)
+    return model_path(model, callback=callback, check=check, **own, **end)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses
 from ..solution.surface import Surface, lines_at
 from ..validation import Rows, check_grid
-from .stated import Callback, Samples, SolutionPath, solution_path
+from .stated import Callback, Samples, SolutionPath, model_path
 from .weights import check_shares
 
 
@@ -87,6 +87,6 @@ def drlad_grid(
 
         reading = samples.reading("robust", offset=level)
         told: dict[str, Any] = {"parameter": "s", "reading": reading}
-        return solution_path(model, 0.0, float(radii.max()), **told, callback=callback, check=check)
+        return model_path(model, 0.0, float(radii.max()), **told, callback=callback, check=check)
 
     return lines_at(line, "lam2", ridges, radii, callback)

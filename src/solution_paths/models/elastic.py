@@ -13,7 +13,7 @@ from ..problem import Pieces, Problem
 from ..validation import Floats, check_number
 from .coefficients import l1_penalty
 from .limits import down_to, from_least, up_to
-from .stated import IN_INVERSE, Callback, Reading, Samples, SolutionPath, solution_path, what_varies
+from .stated import IN_INVERSE, Callback, Reading, Samples, SolutionPath, model_path, what_varies
 
 LIMITS: dict[str, tuple[str, Callable[[Any, str], dict[str, Any]]]] = {
     "s": ("s_max", up_to),
@@ -73,7 +73,7 @@ def elastic_path(
     scale = IN_INVERSE if vary == "lam2" else None
     # Weights are unknowns: of small ridges the duals are so large that rounding them moves these.
     told: dict[str, Any] = {"parameter": vary, "reading": reading, "scale": scale, "face": "saddle"}
-    return solution_path(model, **own, **told, callback=callback, check=check)
+    return model_path(model, **own, **told, callback=callback, check=check)
 
 
 def _held(

@@ -8,7 +8,7 @@ from ..problem import Problem, losses
 from ..validation import Rows, check_flag, check_number
 from .coefficients import Bounds, l1_penalty
 from .limits import from_least
-from .stated import Callback, Samples, SolutionPath, solution_path
+from .stated import Callback, Samples, SolutionPath, model_path
 from .weights import check_sample_weight
 
 
@@ -91,6 +91,6 @@ def elastic_net_path(
 
     reading = samples.reading(bias=[[1.0]] if fit_intercept else [[]], offset=level)
     own = from_least(lam1_min, "lam1_min")
-    return solution_path(
+    return model_path(
         model, **own, parameter="lam1", reading=reading, callback=callback, check=check
     )

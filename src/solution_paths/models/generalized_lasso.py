@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from ..problem import Losses, Problem, losses, penalties
 from ..validation import Rows, check_flag, check_vector, check_X
 from .limits import from_least
-from .stated import Callback, Reading, Samples, SolutionPath, solution_path
+from .stated import Callback, Reading, Samples, SolutionPath, model_path
 from .weights import check_sample_weight
 
 
@@ -95,4 +95,4 @@ def generalized_lasso_path(
         return Problem([data, Losses(penalties.l1(D.shape[0], lam), D)])
 
     own = from_least(lam_min, "lam_min") | {"parameter": "lam"}
-    return solution_path(model, **own, reading=reading, callback=callback, check=check)
+    return model_path(model, **own, reading=reading, callback=callback, check=check)

@@ -8,7 +8,7 @@ from ..problem import Problem, losses
 from ..validation import Rows, check_number
 from .coefficients import Bounds, l1_penalty
 from .limits import from_least
-from .stated import Callback, Samples, SolutionPath, solution_path
+from .stated import Callback, Samples, SolutionPath, model_path
 from .weights import check_sample_weight
 
 
@@ -86,6 +86,6 @@ def hhsvm_path(
         return Problem(data, penalty(lam1), ridge=lam2)
 
     own, reading = from_least(lam1_min, "lam1_min"), samples.reading("sign", classes)
-    return solution_path(
+    return model_path(
         model, **own, parameter="lam1", reading=reading, callback=callback, check=check
     )

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..problem import Pieces, Problem
 from ..solution import Onward
 from ..validation import Floats
-from .stated import Samples, SolutionPath, solution_path
+from .stated import Samples, SolutionPath, model_path
 from .weights import check_usable
 
 
@@ -46,7 +46,7 @@ def weighted_path(
         return samples.machine(losses((1.0 - theta) * before + theta * reached))
 
     own: dict[str, Any] = {"reading": reading, "callback": callback, "check": check}
-    path = solution_path(model, 0.0, 1.0, parameter="theta", keep=True, after=after, **own)
+    path = model_path(model, 0.0, 1.0, parameter="theta", keep=True, after=after, **own)
     classes = reading.classes
 
     def onward(after: SolutionPath, new_weights: ArrayLike) -> SolutionPath:

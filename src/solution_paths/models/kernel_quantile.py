@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses
 from ..validation import Rows
 from .limits import between, down_to
-from .stated import IN_INVERSE, Callback, Samples, SolutionPath, held, solution_path, what_varies
+from .stated import IN_INVERSE, Callback, Samples, SolutionPath, held, model_path, what_varies
 from .weights import check_shares
 
 
@@ -97,4 +97,4 @@ def kernel_quantile_path(
     if vary == "lam":
         own = down_to(lam_min, "lam_min") | {"scale": IN_INVERSE}
     own |= {"parameter": vary, "reading": reading, "callback": callback}
-    return solution_path(model, **own, check=check)
+    return model_path(model, **own, check=check)

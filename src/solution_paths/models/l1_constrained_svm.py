@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses
 from ..validation import Rows, check_number
 from .limits import up_to
-from .stated import Callback, Samples, SolutionPath, solution_path
+from .stated import Callback, Samples, SolutionPath, model_path
 from .weights import check_sample_weight
 
 
@@ -79,6 +79,4 @@ def l1_constrained_svm_path(
         return Problem(data, ridge=lam2, constraint=s)
 
     own, reading = up_to(s_max, "s_max"), samples.reading("sign", classes)
-    return solution_path(
-        model, **own, parameter="s", reading=reading, callback=callback, check=check
-    )
+    return model_path(model, **own, parameter="s", reading=reading, callback=callback, check=check)

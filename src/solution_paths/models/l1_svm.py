@@ -8,7 +8,7 @@ from ..problem import Problem, losses
 from ..validation import Rows
 from .coefficients import Bounds, l1_penalty
 from .limits import from_least
-from .stated import Callback, Samples, SolutionPath, solution_path
+from .stated import Callback, Samples, SolutionPath, model_path
 from .weights import check_sample_weight
 
 
@@ -80,6 +80,6 @@ def l1_svm_path(
         return Problem(data, penalty(lam))
 
     own, reading = from_least(lam_min, "lam_min"), samples.reading("sign", classes)
-    return solution_path(
+    return model_path(
         model, **own, parameter="lam", reading=reading, callback=callback, check=check
     )

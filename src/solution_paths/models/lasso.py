@@ -8,7 +8,7 @@ from ..problem import Problem, losses
 from ..validation import Rows, check_flag
 from .coefficients import Bounds, l1_penalty
 from .limits import from_least
-from .stated import Callback, Samples, SolutionPath, solution_path
+from .stated import Callback, Samples, SolutionPath, model_path
 from .weights import check_sample_weight
 
 
@@ -97,4 +97,4 @@ def lasso_path(
 
     reading = samples.reading(bias=[[1.0]] if fit_intercept else [[]], offset=level)
     own = from_least(lam_min, "lam_min") | {"parameter": "lam", "reading": reading}
-    return solution_path(model, **own, callback=callback, check=check)
+    return model_path(model, **own, callback=callback, check=check)

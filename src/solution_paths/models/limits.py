@@ -1,4 +1,4 @@
-"""How far paths go along their parameter: what users say of its range, as `solution_path` takes it.
+"""How far paths go along their parameter: what users say of its range, as `model_path` takes it.
 
 Each function returns its arguments ``t0``, ``t1`` and what else belongs to them.
 """

@@ -24,7 +24,7 @@ from ..errors import PathWarning
 from ..problem import L1Constraint, Losses, Problem, Product, losses, penalties
 from ..validation import Floats, Rows, callers_level, check_number
 from .limits import from_least
-from .stated import Reading, Samples, SolutionPath, solution_path
+from .stated import Reading, Samples, SolutionPath, model_path
 from .weights import check_shares
 
 LEAST_REACH = 1e-5  # of a column, in predictions: below that accuracy is lost
@@ -82,7 +82,7 @@ class Margins(NamedTuple):
 
         own = from_least(least, "lam1_min") | {"parameter": "lam1", "reading": self.reading}
         own["t1"] = max(BEHIND * largest or 1.0, BEHIND * own["t0"])
-        return solution_path(model, **own, **options)
+        return model_path(model, **own, **options)
 
     def largest_lam1(self) -> float:
         """Return the least lam1 at which w, b and rho are zero.
@@ -93,5 +93,5 @@ class Margins(NamedTuple):
         """
         half = self.kappa / 2
         data = self.samples.losses(losses.absolute(half * self.signs, self.shares))
-        path = solution_path(lambda s: Problem(data, constraint=s), 0.0, 1.0, check="ignore")
+        path = model_path(lambda s: Problem(data, constraint=s), 0.0, 1.0, check="ignore")
         return max(half - path.objective_value(1.0), 0.0)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..problem import Losses, Problem, Product, Repeated, losses
 from ..validation import Rows
 from .limits import down_to
-from .stated import IN_INVERSE, Callback, Samples, SolutionPath, solution_path
+from .stated import IN_INVERSE, Callback, Samples, SolutionPath, model_path
 from .weights import check_shares
 
 
@@ -96,4 +96,4 @@ def multicategory_svm_path(
 
     reading = replace(samples.reading("argmax", classes, np.eye(count - 1)), mix=E)
     own = down_to(lam_min, "lam_min") | {"parameter": "lam", "scale": IN_INVERSE}
-    return solution_path(model, **own, reading=reading, callback=callback, check=check)
+    return model_path(model, **own, reading=reading, callback=callback, check=check)

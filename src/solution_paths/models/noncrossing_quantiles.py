@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from ..problem import Losses, Problem, Product, Repeated, differences, losses, penalties
 from ..validation import Rows, check_choice, check_levels
 from .limits import down_to, from_least
-from .stated import IN_INVERSE, Callback, Samples, SolutionPath, solution_path
+from .stated import IN_INVERSE, Callback, Samples, SolutionPath, model_path
 from .weights import check_shares
 
 
@@ -93,4 +93,4 @@ def noncrossing_quantiles_path(
     own |= {"parameter": "lam", "scale": IN_INVERSE if inverse else None, "callback": callback}
     level = tuple(levels.tolist()) if q > 1 else float(levels[0])
     reading = samples.reading("quantile", (), np.eye(q), offset, level=level)
-    return solution_path(model, **own, reading=reading, check=check)
+    return model_path(model, **own, reading=reading, check=check)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from ..problem import Losses, Problem, losses, penalties
 from ..validation import Rows
 from .limits import up_to
-from .stated import Callback, Samples, Scale, SolutionPath, solution_path
+from .stated import Callback, Samples, Scale, SolutionPath, model_path
 from .weights import check_sample_weight
 
 
@@ -88,4 +88,4 @@ def nu_svm_path(
     own |= {"t1": min(own["t1"] * total, float(largest)), "parameter": "nu"}
     reading = samples.reading("sign", classes, [[1.0, 0.0]])
     scale = Scale(1.0 / total, objective=1.0 / total)
-    return solution_path(model, **own, reading=reading, scale=scale, callback=callback, check=check)
+    return model_path(model, **own, reading=reading, scale=scale, callback=callback, check=check)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses
 from ..validation import Rows, check_number
 from .limits import down_to
-from .stated import IN_INVERSE, Callback, Samples, Scale, SolutionPath, solution_path, what_varies
+from .stated import IN_INVERSE, Callback, Samples, Scale, SolutionPath, model_path, what_varies
 from .weights import check_sample_weight
 
 
@@ -97,4 +97,4 @@ def one_class_path(
         scale = Scale(inverse=True, objective=1.0 / total)
         own |= down_to(nu_min, "nu_min") | {"t0": 1.0, "scale": scale}
         own["reading"] = samples.reading("inside", classes, [[-1.0]])
-    return solution_path(model, **own)
+    return model_path(model, **own)

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses
 from ..validation import Rows, check_number
 from .limits import between, up_to
-from .stated import Callback, Samples, SolutionPath, held, solution_path, what_varies
+from .stated import Callback, Samples, SolutionPath, held, model_path, what_varies
 from .weights import check_sample_weight
 
 
@@ -97,4 +97,4 @@ def pin_svm_path(
 
     own = between(tau_from, 1.0) if vary == "tau" else up_to(C_max, "C_max")
     own |= {"parameter": vary, "callback": callback, "check": check}
-    return solution_path(model, **own, reading=samples.reading("sign", classes))
+    return model_path(model, **own, reading=samples.reading("sign", classes))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ..problem import Losses, Pieces, Problem, Product, Repeated, losses
 from ..validation import Rows, check_number
 from .limits import between, up_to
-from .stated import Callback, Samples, SolutionPath, held, solution_path, what_varies
+from .stated import Callback, Samples, SolutionPath, held, model_path, what_varies
 from .weights import check_sample_weight
 
 
@@ -97,4 +97,4 @@ def pin_twin_svm_path(
 
     told = between(0.0, 1.0) if vary == "tau" else up_to(C_max, "C_max")
     told |= {"parameter": vary, "callback": callback, "check": check}
-    return solution_path(model, **told, reading=samples.reading("nearest", classes, np.eye(2)))
+    return model_path(model, **told, reading=samples.reading("nearest", classes, np.eye(2)))

@@ -8,7 +8,7 @@ from ..problem import Problem, losses
 from ..validation import Rows, check_choice
 from .coefficients import l1_penalty
 from .limits import between, down_to, from_least
-from .stated import IN_INVERSE, Callback, Samples, SolutionPath, held, solution_path, what_varies
+from .stated import IN_INVERSE, Callback, Samples, SolutionPath, held, model_path, what_varies
 from .weights import check_shares
 
 
@@ -96,4 +96,4 @@ def quantile_regression_path(
         inverse = down_to(lam_min, "lam_min") | {"scale": IN_INVERSE}
         own = inverse if kind == "l2" else from_least(lam_min, "lam_min")
     own |= {"parameter": vary, "reading": reading, "callback": callback}
-    return solution_path(model, **own, check=check)
+    return model_path(model, **own, check=check)

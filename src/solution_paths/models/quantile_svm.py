@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..problem import Problem, losses
 from ..validation import Rows, check_number
-from .stated import Callback, Samples, SolutionPath, solution_path
+from .stated import Callback, Samples, SolutionPath, model_path
 from .weights import check_shares
 
 
@@ -96,4 +96,4 @@ def quantile_svm_path(
 
     own = samples.reading("sign", classes, bias=np.zeros((1, 0)), signs=signs)
     told: dict[str, Any] = {"reading": own, "callback": callback, "check": check}
-    return solution_path(model, 0.0, 1.0, parameter="tau", **told)
+    return model_path(model, 0.0, 1.0, parameter="tau", **told)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, differences, losses
 from ..validation import Rows
 from .limits import up_to
-from .stated import Callback, Samples, SolutionPath, ranked_pairs, solution_path
+from .stated import Callback, Samples, SolutionPath, model_path, ranked_pairs
 from .weights import check_sample_weight
 
 
@@ -91,4 +91,4 @@ def ranking_svm_path(
         return Problem(data, ridge=1.0, kernel=samples.K)
 
     own = up_to(C_max, "C_max") | {"parameter": "C", "callback": callback}
-    return solution_path(model, **own, reading=samples.reading("rank", bias=[[]]), check=check)
+    return model_path(model, **own, reading=samples.reading("rank", bias=[[]]), check=check)

@@ -10,7 +10,7 @@ from ..problem import Problem, losses
 from ..validation import Rows
 from .coefficients import Bounds, l1_penalty
 from .limits import from_least, up_to
-from .stated import Callback, Samples, SolutionPath, solution_path, what_varies
+from .stated import Callback, Samples, SolutionPath, model_path, what_varies
 from .weights import check_sample_weight
 
 
@@ -96,4 +96,4 @@ def rlad_path(
 
     own: dict[str, Any] = {"parameter": vary, "reading": samples.reading("robust", offset=level)}
     own |= up_to(s_max, "s_max") if vary == "s" else from_least(lam_min, "lam_min")
-    return solution_path(model, **own, callback=callback, check=check)
+    return model_path(model, **own, callback=callback, check=check)

@@ -15,7 +15,8 @@ from ..kernels.centring import less, shift_of_targets, shifts_of
 from ..kernels.kernel import FEW, LINEAR, Kernel, check_kernel, check_room, rows_of_gram
 from ..problem import Losses, Pieces, Problem, Product
 from ..problem.symmetric import asymmetry, symmetrised
-from ..solution import Callback, Reading, Scale, SolutionPath, solution_path
+from ..solution import Callback, Reading, Scale, SolutionPath
+from ..solution.follow import model_path
 from ..validation import (
     Floats,
     Labels,
@@ -44,7 +45,7 @@ __all__ = [
     "Scale",
     "SolutionPath",
     "held",
-    "solution_path",
+    "model_path",
     "what_varies",
 ]
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses
 from ..validation import Rows
 from .limits import of_costs
-from .stated import Callback, Samples, SolutionPath, solution_path
+from .stated import Callback, Samples, SolutionPath, model_path
 from .weights import check_sample_weight
 
 
@@ -96,4 +96,4 @@ def svm_path(
 
     end = of_costs(samples, C_max, weights.max())
     own = samples.reading("sign", classes, signs=signs)
-    return solution_path(model, **end, parameter="C", reading=own, callback=callback, check=check)
+    return model_path(model, **end, parameter="C", reading=own, callback=callback, check=check)

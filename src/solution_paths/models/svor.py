@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ..problem import Losses, Problem, losses, penalties
 from ..validation import Rows, check_choice
 from .limits import up_to
-from .stated import Callback, Samples, SolutionPath, solution_path
+from .stated import Callback, Samples, SolutionPath, model_path
 from .weights import check_sample_weight
 
 
@@ -97,4 +97,4 @@ def svor_path(
 
     reading = samples.reading("order", classes, np.zeros((1, r - 1)))
     own = up_to(C_max, "C_max") | {"parameter": "C", "callback": callback}
-    return solution_path(model, **own, reading=reading, check=check)
+    return model_path(model, **own, reading=reading, check=check)

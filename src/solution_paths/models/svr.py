@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses
 from ..validation import Rows
 from .limits import down_to, from_least, up_to
-from .stated import IN_INVERSE, Callback, Samples, SolutionPath, held, solution_path, what_varies
+from .stated import IN_INVERSE, Callback, Samples, SolutionPath, held, model_path, what_varies
 from .weights import check_sample_weight
 
 
@@ -96,4 +96,4 @@ def svr_path(
         "lam": down_to(lam_min, "lam_min") | {"scale": IN_INVERSE},
         "epsilon": from_least(epsilon_min, "epsilon_min"),
     }[vary] | {"parameter": vary, "callback": callback, "check": check}
-    return solution_path(model, **own, reading=samples.reading(offset=level))
+    return model_path(model, **own, reading=samples.reading(offset=level))

@@ -31,7 +31,6 @@ from .reading import Reading, Scale, usual
 from .telling import Callback, Told, telling
 
 CHECKS = ("warn", "raise", "ignore")
-FACES = ("auto", "dual", "primal", "saddle")
 FAR = 2.0**40  # times the size of t0, or 1: where a path that goes on for ever is left
 FARTHER = 2.0**80
 NEAR = 2.0**-48  # of the way to the end: what changes so near to it is decided by rounding of data
@@ -53,11 +52,6 @@ def solution_path(
     parameter: str = "t",
     reading: Reading | None = None,
     scale: Scale | None = None,
-    face: str = "auto",
-    enough: float = np.inf,
-    limit: str | None = None,
-    keep: bool = False,
-    after: SolutionPath | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
@@ -77,19 +71,6 @@ def solution_path(
         group of losses has them.
     scale : Scale, optional
         What the user's parameter is of the model's: by default itself.
-    face : {"auto", "dual", "primal", "saddle"}
-        Which unknowns are eliminated: weights, duals of parabolas or none; by default the statement
-        decides. The path is the same.
-    enough : float, default inf
-        A path that goes on for ever ends at its first breakpoint beyond, if there is one.
-    limit : str, optional
-        What the argument is called that says how far the path goes, or from where on, for messages;
-        then a path goes as far as that, where rounding takes over, too.
-    keep : bool, default False
-        Whether the walk is kept, so that another path can go on from the end of this one.
-    after : SolutionPath, optional
-        A path whose walk was kept, and is carried on; t0 is 0, and there the model states the
-        problem that is at the end of that path.
     callback : callable, optional
         Called now and then as ``callback(done, n_events)``, with the share of the way from t0 to
         t1, which leaps at the end if that is infinite; whatever it raises ends the walk.
@@ -128,8 +109,55 @@ def solution_path(
     >>> path.certify().ok
     True
     """
+    return model_path(
+        model,
+        t0,
+        t1,
+        parameter=parameter,
+        reading=reading,
+        scale=scale,
+        callback=callback,
+        check=check,
+    )
+
+
+def model_path(
+    model: Callable[[float], Problem],
+    t0: float,
+    t1: float,
+    *,
+    parameter: str = "t",
+    reading: Reading | None = None,
+    scale: Scale | None = None,
+    face: str = "auto",
+    enough: float = np.inf,
+    limit: str | None = None,
+    keep: bool = False,
+    after: SolutionPath | None = None,
+    callback: Callback | None = None,
+    check: str = "warn",
+) -> SolutionPath:
+    """Do what `solution_path` does, for the models of this package, which ask for more.
+
+    Parameters
+    ----------
+    model, t0, t1, parameter, reading, scale, callback, check
+        See `solution_path`.
+    face : {"auto", "dual", "primal", "saddle"}
+        Which unknowns are eliminated: weights, duals of parabolas or none; by default the statement
+        decides. The path is the same.
+    enough : float, default inf
+        A path that goes on for ever ends at its first breakpoint beyond, if there is one.
+    limit : str, optional
+        What the argument is called that says how far the path goes, or from where on, for messages;
+        then a path goes as far as that, where rounding takes over, too.
+    keep : bool, default False
+        Whether the walk is kept, so that another path can go on from the end of this one.
+    after : SolutionPath, optional
+        A path whose walk was kept, and is carried on; t0 is 0, and there the model states the
+        problem that is at the end of that path.
+    """
     check_choice(check, "check", CHECKS)
-    check_choice(face, "face", FACES)
     check_number(t0, "t0")
     endless = isinstance(t1, float) and np.isinf(t1)
     if endless and t1 < 0:

@@ -111,7 +111,7 @@ def test_a_lasso_whose_weights_are_not_unique(kind, face, ends):
             penalty = penalties.l1(X.shape[1], lam)
             return Problem(Losses(losses.squared(y), X, 1.0), penalty, ridge=0.0)
 
-        path = solution_paths.solution_path(model, *ends, face=face, check="raise")
+        path = follow.model_path(model, *ends, face=face, check="raise")
         assert path.statement.face == face
         # an objective of 0 in raw units: rounding of the weights decides what it is
         expected = ("holds", "undecided") if kind == "raw units" else ("holds",)
@@ -140,7 +140,7 @@ def test_a_path_is_the_same_from_its_end(name, monkeypatch):
     assert path.statement.face == "primal"
     assert path.certify().status == "holds"
     monkeypatch.setattr(follow, "_from_the_end", lambda *_, **__: (None, None))
-    other = solution_paths.solution_path(model, 0.0, np.inf, face="saddle")
+    other = follow.model_path(model, 0.0, np.inf, face="saddle")
     np.testing.assert_allclose(path.breakpoints, other.breakpoints, rtol=1e-9, atol=1e-11)
     for lam in [0.0, *r.uniform(0.0, 2 * path.breakpoints[-1], 10)]:
         np.testing.assert_allclose(path.coef(lam), other.coef(lam), rtol=1e-9, atol=1e-11)

@@ -343,7 +343,6 @@ def test_a_saved_path_knows_a_constraint_that_free_variables_widen():
         (lambda: solution_path(tube, np.nan, 1.0), "t0 must be a finite number"),
         (lambda: solution_path(tube, 0.0, -np.inf), "negative"),
         (lambda: solution_path(tube, 0.0, 1.0, check="no"), "check must be one of"),
-        (lambda: solution_path(tube, 0.0, 1.0, face="no"), "face must be one of"),
         (lambda: solution_path(tube, 0.0, 1.0).coef(2.0), r"outside this path, .* \[0, 1\]"),
         (lambda: solution_path(tube, 0.0, 1.0).coef("a"), "t must be one number"),
         (lambda: solution_path(tube, 0.0, 1.0).coef([[1.0]]), "t must be one number"),
