@@ -55,7 +55,7 @@ STACK = ("numpy", "numba", "llvmlite", "scipy", "scikit-learn")
 
 
 def compile_all() -> None:
-    """Trace a small path of every kind, so that all that they need is compiled and kept."""
+    """Compute a small path of every kind, so that all compiled functions are cached."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     y = np.where(X[:, 0] + rng.normal(size=40) > 0, 1, -1)
@@ -65,14 +65,14 @@ def compile_all() -> None:
     frozen.flags.writeable = False
     given = X @ X.T
     paths: list[Any] = [
-        *(svm_path(own, y) for own in (X, sparse)),
+        *(svm_path(rows, y) for rows in (X, sparse)),
         svm_path(X, y, kernel="rbf"),
         svm_path(sparse, y, kernel="poly"),
         svm_path(given, y, kernel="precomputed"),
         quantile_svm_path(X, y, 1e-2),
         weighted_svm_path(X, y, *weights, kernel="rbf").continue_to(weights[0]),
         weighted_svr_path(X, target, *weights, 0.05, kernel="rbf"),
-        *(outlier_svm_path(own, y, 1.0, homotopy="s") for own in (X, sparse)),
+        *(outlier_svm_path(rows, y, 1.0, homotopy="s") for rows in (X, sparse)),
         outlier_svr_path(X, target, 1.0, homotopy="s", kernel="rbf"),
         dm_ksvm_path(X, y, 3.0, kernel="rbf"),
     ]
@@ -81,15 +81,15 @@ def compile_all() -> None:
         for rows in (given,) if path is paths[4] else (X, sparse, frozen):
             path.error_curve(rows, target, "absolute")
             path.decision_function(rows, path.breakpoints[:2])
-    for own in (X, sparse):
-        stated = [
-            lasso_path(own, target, fit_intercept=True),
-            drlad_path(own, target, vary="s", lam2=0.1),
-            drlad_path(own, target, vary="lam2", s=0.1),
+    for features in (X, sparse):
+        linear_paths = [
+            lasso_path(features, target, fit_intercept=True),
+            drlad_path(features, target, vary="s", lam2=0.1),
+            drlad_path(features, target, vary="lam2", s=0.1),
         ]
-        for found in stated:
-            found.certify()
-            found.error_curve(own, target)
+        for linear_path in linear_paths:
+            linear_path.certify()
+            linear_path.error_curve(features, target)
     l1_svm_path(X, y)
     dm_drsvm_path(X, y, 3.0, lam1=0.01)
     logistic_path(X, y, 0.1)
@@ -99,7 +99,7 @@ def compile_all() -> None:
 
 
 def _compile_the_rest(X: np.ndarray, sparse: sp.csr_matrix) -> None:
-    """Compile what small problems hardly come to."""
+    """Compile functions that small problems hardly call."""
     column, wanted = np.ones((3, 1)), np.ones((40, 1), dtype=bool)
     for rows in (X, sparse):
         exact.transposed(rows, np.ones((40, 1)))
@@ -110,7 +110,7 @@ def _compile_the_rest(X: np.ndarray, sparse: sp.csr_matrix) -> None:
 
 
 def say_versions() -> None:
-    """Print the versions of what results and speed depend on, and where compiled code is kept."""
+    """Print the versions that results and speed depend on, and the folder of compiled code."""
     print(f"solution_paths {__version__}")
     print(f"python {platform.python_version()}")
     for name in STACK:
@@ -125,14 +125,14 @@ def say_versions() -> None:
 
 
 def cache_folders() -> list[Path]:
-    """Return the folders in which compiled functions are kept."""
+    """Return the folders in which compiled functions are cached."""
     paths = (made._cache.cache_path for made in FUNCTIONS)
     return sorted({Path(path) for path in paths if path is not None})
 
 
 def compile_for(wanted: str, jobs: int = 1) -> int:
-    """Compile for levels of processors, each in a process of its own, since numba serves one."""
-    every = [own for own in LEVELS if own in (level(), "generic")]
+    """Compile for levels of processors, one process for each: numba serves one at a time."""
+    every = [name for name in LEVELS if name in (level(), "generic")]
     chosen = {"best": [level()], "all": every}.get(wanted) or wanted.split(",")
     unknown = sorted(set(chosen) - set(LEVELS))
     if unknown:
@@ -145,19 +145,19 @@ def compile_for(wanted: str, jobs: int = 1) -> int:
     command = [sys.executable, "-m", __package__, "--jobs", str(jobs)]
     for name in chosen:
         print(f"for processors of the level {name}, which takes a minute:", flush=True)
-        own = {"NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": ""}
-        subprocess.run(command, check=True, env=os.environ | own)
+        settings = {"NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": ""}
+        subprocess.run(command, check=True, env=os.environ | settings)
     keep_levels_alone()
     return 0
 
 
 def say_step(done: int, name: str, seconds: float) -> None:
-    """Print which function was compiled, and the how manieth that is."""
+    """Print a function that was compiled, and its number."""
     print(f"{done:3d} of {len(FUNCTIONS)}  {name:32s}{seconds:6.1f} s", flush=True)
 
 
 def slowest() -> list[tuple[Any, tuple[Any, ...]]]:
-    """Return the functions that take longest, with the types that they are called with."""
+    """Return the functions that take longest, with the types of their arguments."""
     read, read_2, read_3 = (types.Array(types.float64, n, "C", readonly=True) for n in (1, 2, 3))
     rows, new = types.Array(types.int64, 1, "C", readonly=True), types.float64
     graphs = types.Tuple((new[:, :, ::1], *3 * [read_3], *3 * [read_2]))
@@ -174,7 +174,7 @@ def slowest() -> list[tuple[Any, tuple[Any, ...]]]:
 def compile_share(share: int) -> None:
     """Compile what no other process compiles; print the name and the seconds of each function.
 
-    First those that take longest, each process another one, then what small paths come to.
+    Begin with the slowest functions, in another order in each process; small paths do the rest.
     """
     known = slowest()
     TURN.announcer.quiet = True
@@ -185,16 +185,16 @@ def compile_share(share: int) -> None:
 
 
 def compile_in_processes(jobs: int) -> int:
-    """Let several processes compile; return how many functions were."""
+    """Let several processes compile; return the number of functions compiled."""
     command = [sys.executable, "-m", __package__, "--share"]
     workers = [
         subprocess.Popen([*command, str(share)], stdout=subprocess.PIPE, text=True)
         for share in range(jobs)
     ]
-    there, compiled = sum(is_kept(made) for made in FUNCTIONS), set()
+    cached, compiled = sum(is_kept(made) for made in FUNCTIONS), set()
     with selectors.DefaultSelector() as ready:
-        for own in workers:
-            ready.register(own.stdout, selectors.EVENT_READ)
+        for worker in workers:
+            ready.register(worker.stdout, selectors.EVENT_READ)
         while ready.get_map():
             for key, _ in ready.select():
                 line = key.fileobj.readline()
@@ -203,8 +203,8 @@ def compile_in_processes(jobs: int) -> int:
                     continue
                 name, seconds = line.split()
                 compiled.add(name)
-                say_step(there + len(compiled), name, float(seconds))
-    failed = [own.args[-1] for own in workers if own.wait()]
+                say_step(cached + len(compiled), name, float(seconds))
+    failed = [worker.args[-1] for worker in workers if worker.wait()]
     if failed:
         raise SystemExit(f"error: {len(failed)} of {jobs} processes failed; see above.")
     return len(compiled)
@@ -250,8 +250,8 @@ def main(arguments: list[str] | None = None) -> int:
         compiled = compile_in_processes(given.jobs)
     else:
         TURN.announcer.quiet = True  # each step says it
-        there = sum(is_kept(made) for made in FUNCTIONS)
-        log = Log(lambda *step: say_step(there + len(log.entries), *step))
+        cached = sum(is_kept(made) for made in FUNCTIONS)
+        log = Log(lambda *step: say_step(cached + len(log.entries), *step))
         with log.listening():
             compile_all()
         compiled = len(log.entries)

@@ -1,7 +1,7 @@
-"""What a user sees while functions are compiled: what is compiled, and how much is left.
+"""Progress messages while functions are compiled.
 
-One line says that it happens; a second one is rewritten in a terminal and in a notebook, and
-written again now and then elsewhere. Where nothing takes long nothing is said.
+A first line says that code is compiled. A second line shows the progress: it is rewritten in a
+terminal or a notebook, and printed again now and then elsewhere. Short compilations print nothing.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import sys
 import time
 
-PATIENCE = 1.0  # seconds of compiling before anything is said of it, unless it is known to be slow
-PAUSE = 0.2  # seconds between two lines that are rewritten
-REPORT = 15.0  # and between two that are not
-LINKING = 0.3  # the optimiser's share of the time, beside that of reading all functions
+PATIENCE = 1.0  # seconds of compiling before the first message, unless the function is slow
+REWRITING_PERIOD = 0.2  # seconds between two updates of a line that is rewritten
+PRINTING_PERIOD = 15.0  # seconds between two lines that are printed
+LINKING = 0.3  # time of optimising, as a share of the time of reading all functions
 
 
 def say(text: str, end: str = "\n") -> None:
@@ -21,52 +21,54 @@ def say(text: str, end: str = "\n") -> None:
 
 
 def rewrites() -> bool:
-    """Tell whether a line can be rewritten: in a terminal, or in a notebook."""
+    """Return whether a line can be rewritten, as in a terminal or a notebook."""
     return sys.stderr.isatty() or type(sys.stderr).__module__.partition(".")[0] == "ipykernel"
 
 
 class Announcer:
-    """Says what is compiled, of what calls a number of others, and how much of these is done."""
+    """Reports which function is compiled, and how many of its callees are done."""
 
     def __init__(self) -> None:
-        self.quiet = False  # another one says it
-        self.once = False  # whether the first line was written
+        self.quiet = False  # print nothing: another process or function reports
+        self.introduced = False  # whether the first line was printed
         self.name = ""
         self.total = self.done = self.width = 0
         self.begun = self.last = 0.0
 
     def begin(self, name: str, total: int, slow: bool) -> None:
-        """Begin with a function that calls so many others that have yet to be compiled."""
+        """Begin with a function that has ``total`` callees to be compiled."""
         self.name, self.total, self.done = name, total, 0
         self.begun = time.monotonic()
-        self.last = -REPORT
+        self.last = -PRINTING_PERIOD
         if slow:
-            self._tell()
+            self._report()
 
     def step(self) -> None:
-        """Note that one of the others is done."""
+        """Count one more callee as compiled."""
         self.done = min(self.done + 1, self.total)
-        if self.once or time.monotonic() - self.begun > PATIENCE:
-            self._tell()
+        if self.introduced or time.monotonic() - self.begun > PATIENCE:
+            self._report()
 
     def end(self) -> None:
-        """Wipe the line that was rewritten."""
+        """Clear the line that was rewritten."""
         if self.width:
             print("\r" + " " * self.width, end="\r", file=sys.stderr, flush=True)
         self.width, self.name, self.total = 0, "", 0
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         if self.quiet or not self.name:
             return
-        if not self.once:
+        if not self.introduced:
             say(
                 "compiling for this processor, once "
                 "(`python -m solution_paths` compiles everything in advance)."
             )
-        self.once = True
+        self.introduced = True
         now, rewritten = time.monotonic(), rewrites()
         over = self.done == self.total
-        if now - self.last < (PAUSE if rewritten else REPORT) and not (rewritten and over):
+        if now - self.last < (REWRITING_PERIOD if rewritten else PRINTING_PERIOD) and not (
+            rewritten and over
+        ):
             return
         self.last = now
         if not rewritten:
@@ -77,13 +79,13 @@ class Announcer:
         self.width = len(text)
 
     def text(self, now: float) -> str:
-        """Return what is compiled, and how much is left."""
+        """Return the function's name, its progress, and the time that is left."""
         if not self.total:
             return f"{self.name} ..."
         if self.done == self.total:
             return f"{self.name}: {self.total} functions are read; optimising them together ..."
-        said = f"{self.name}: {self.done} of {self.total} functions"
+        progress = f"{self.name}: {self.done} of {self.total} functions"
         if self.done < self.total / 10:
-            return f"{said} ..."
+            return f"{progress} ..."
         left = (self.total - self.done + LINKING * self.total) * (now - self.begun) / self.done
-        return f"{said}, about {left:.0f} s left ..."
+        return f"{progress}, about {left:.0f} s left ..."

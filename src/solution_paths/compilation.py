@@ -1,16 +1,16 @@
-"""Compiled functions: kept in files, compiled by one process at a time, and announced.
+"""Compiled functions: cached in files, compiled by one process at a time, with progress messages.
 
-Numba compiles a function when it is first called, and keeps the result beside the source file or,
-where that folder can't be written, in the user's cache folder. Here a private temporary folder is
-the last resort; what is kept beside the source is read even where it can't be written; and of
-several processes that need the same function one compiles it while the others wait and load it.
+Numba compiles a function at its first call. It caches the result beside the source file, or in the
+user's cache folder where that folder can't be written. This module adds three things. A private
+temporary folder is the last resort. A cache beside the source is read even where it can't be
+written. Where several processes need the same function, one compiles it and the others load it.
 
 A wheel holds functions that were compiled for a level of processors (`LEVELS`) when it was built.
 They serve every processor of that level, for which numba alone would compile them anew.
 
-What was compiled is valid for the sources that it was made from, whatever their files' times.
+Compiled code is valid for the content of its sources, whatever the modification times of the files.
 
-None of this is run again once a process has its functions: calls go to the compiled code.
+Once a process has its functions, calls go straight to the compiled code.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ from .linking import EntryCompiler, PartCompiler
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-FUNCTIONS: list[Any] = []  # all that `cached_njit` made, in the order of imports
-INNER: set[Any] = set()  # and all that `inner_njit` made
-SOURCES = {linking.__file__}  # files that decide what these become
-LOCK = "{}-{}.lock"  # of each function, for each processor that is compiled for
-LISTS = "solution_paths-lists.lock"
-PAUSE = 0.1  # seconds between two looks at another process's lock
-# Levels of processors by LLVM's names, best first, with the features that each one asks for.
+FUNCTIONS: list[Any] = []  # all functions of `cached_njit`, in the order of imports
+INNER: set[Any] = set()  # all functions of `inner_njit`
+SOURCES = {linking.__file__}  # files on whose content compiled code depends
+LOCK = "{}-{}.lock"  # one for each function and each processor that is compiled for
+LISTS = "solution_paths-lists.lock"  # for changes of numba's index files
+POLLING_PERIOD = 0.1  # seconds between two looks at another process's lock
+# Levels of processors by LLVM's names, best first, with the features that each one requires.
 LEVELS = {
     "x86-64-v3": ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"),
     "generic": (),
@@ -70,30 +70,30 @@ def cached_njit(
     function : callable, optional
         Without it a decorator is returned.
     slow : bool
-        Whether a user should be told before it is compiled: it takes a minute or more.
+        Whether compiling takes a minute or more, so that a message is printed before it begins.
     **options
         Those of `numba.njit`.
     """
     if function is None:
         return functools.partial(cached_njit, slow=slow, **options)
-    made = njit(pipeline_class=EntryCompiler, **options)(function)
+    dispatcher = njit(pipeline_class=EntryCompiler, **options)(function)
     try:
-        made._cache = _Cache(made, slow)
+        dispatcher._cache = _Cache(dispatcher, slow)
     except (RuntimeError, OSError) as error:
         _say_once(f"compiled code can't be kept, every process will compile anew ({error}).")
-    compile_now = made.compile  # called once for each signature of arguments
+    compile_now = dispatcher.compile  # called once for each signature of arguments
 
     def compile_in_turn(signature: Any) -> Any:
         with TURN:
             return compile_now(signature)
 
-    made.compile = compile_in_turn
-    FUNCTIONS.append(made)
-    return made
+    dispatcher.compile = compile_in_turn
+    FUNCTIONS.append(dispatcher)
+    return dispatcher
 
 
 def inner_njit(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
-    """Compile a function that compiled functions alone call, and become part of: see `linking`.
+    """Compile a function that only compiled functions call: a part, see `linking`.
 
     Parameters
     ----------
@@ -105,45 +105,50 @@ def inner_njit(function: Callable[..., Any] | None = None, /, **options: Any) ->
     if function is None:
         return functools.partial(inner_njit, **options)
     SOURCES.add(inspect.getfile(function))
-    made = njit(pipeline_class=PartCompiler, **options)(function)
-    made.add_overload = functools.partial(_add, made)
-    made.get_call_template = functools.partial(_template, made.get_call_template)
-    INNER.add(made)
-    return made
+    dispatcher = njit(pipeline_class=PartCompiler, **options)(function)
+    dispatcher.add_overload = functools.partial(_add, dispatcher)
+    dispatcher.get_call_template = functools.partial(_template, dispatcher.get_call_template)
+    INNER.add(dispatcher)
+    return dispatcher
 
 
 def _template(of: Callable[..., Any], args: Any, kws: dict[str, Any]) -> Any:
-    """Return what types a call, for types alone: numba would compile for each literal, too."""
-    plain = {name: types.unliteral(own) for name, own in kws.items()}
+    """Return the typing template of a call, with literal types replaced by their plain types.
+
+    Numba would otherwise compile the function anew for each literal.
+    """
+    plain = {name: types.unliteral(argument_type) for name, argument_type in kws.items()}
     return of(tuple(map(types.unliteral, args)), plain)
 
 
-def _add(made: Any, result: Any) -> None:
-    """Note a result, which Python's own call can't have."""
-    if not made.overloads:
+def _add(dispatcher: Any, result: Any) -> None:
+    """Record a compiled overload without making it callable from Python."""
+    if not dispatcher.overloads:
         TURN.announcer.step()
-    made.overloads[tuple(result.signature.args)] = result
+    dispatcher.overloads[tuple(result.signature.args)] = result
 
 
-def callees(made: Any, found: set[Any] | None = None) -> set[Any]:
+def callees(dispatcher: Any, visited: set[Any] | None = None) -> set[Any]:
     """Return the inner functions that a function calls, directly or not."""
-    found = set() if found is None else found
-    function = made.py_func
+    visited = set() if visited is None else visited
+    function = dispatcher.py_func
     for name in function.__code__.co_names:
         called = function.__globals__.get(name)
-        if getattr(called, "__hash__", None) and called in INNER and called not in found:
-            found.add(called)
-            callees(called, found)
-    return found
+        if getattr(called, "__hash__", None) and called in INNER and called not in visited:
+            visited.add(called)
+            callees(called, visited)
+    return visited
 
 
-def name_of(made: Any) -> str:
-    """Return a function's name, with its module's in the package."""
-    return f"{made.__module__.partition('.')[2] or made.__module__}.{made.__name__}"
+def name_of(dispatcher: Any) -> str:
+    """Return a function's name, qualified by its module within the package."""
+    return (
+        f"{dispatcher.__module__.partition('.')[2] or dispatcher.__module__}.{dispatcher.__name__}"
+    )
 
 
 def mark() -> str:
-    """Return a mark of the sources of all inner functions, of which any may be part of an entry."""
+    """Return a hash of the sources of all inner functions: any may be part of an entry."""
     return hashlib.sha256("".join(map(_digest, sorted(SOURCES))).encode()).hexdigest()[:12]
 
 
@@ -158,21 +163,21 @@ def _say_once(text: str) -> None:
 
 
 def read_only(*arrays: Any) -> list[Any]:
-    """Return arrays in C order that can't be written to, without a copy where that is so already.
+    """Return read-only views of arrays in C order; only arrays in another order are copied.
 
-    Compiled code is one for each order, and one more for arrays that can't be written to: what is
-    given to it like this is compiled once.
+    Numba compiles one variant for each memory order and each writability. With arguments of this
+    one form a function is compiled once.
     """
-    found = [np.ascontiguousarray(own).view() for own in arrays]
-    for own in found:
-        own.flags.writeable = False
-    return found
+    views = [np.ascontiguousarray(array).view() for array in arrays]
+    for view in views:
+        view.flags.writeable = False
+    return views
 
 
 class _Turn:
-    """The right to compile a function: of one thread, by numba's lock, of one process, by a file's.
+    """The right to compile: held by one thread (numba's lock) of one process (a file lock).
 
-    The operating system frees the file's lock when its process ends, however that happens.
+    The operating system releases the file lock when its process ends, however it ends.
     """
 
     def __init__(self) -> None:
@@ -185,7 +190,7 @@ class _Turn:
         global_compiler_lock.acquire()
         if self.depth == 0:
             self.collects = gc.isenabled()
-            gc.disable()  # it would look through all that is being compiled, an eighth of the time
+            gc.disable()  # collections would take an eighth of the time
         self.depth += 1
 
     def __exit__(self, *_: object) -> None:
@@ -200,7 +205,7 @@ class _Turn:
         global_compiler_lock.release()
 
     def take(self, folder: str, name: str) -> bool:
-        """Wait for other processes; tell whether one may have compiled something meanwhile."""
+        """Acquire the file lock; return whether another process may have compiled before."""
         if self.depth == 0 or self.lock is not None:
             return False
         lock = Path(folder, LOCK.format(name, config.CPU_NAME or "native"))
@@ -210,7 +215,7 @@ class _Turn:
                 if not self.waited and not self.announcer.quiet:
                     say("another process is compiling; waiting to load what it compiles.")
                 self.waited = True
-                time.sleep(PAUSE)
+                time.sleep(POLLING_PERIOD)
                 self.lock = hold(lock)
         except OSError:  # a folder that can't be written: each process compiles for itself
             return False
@@ -222,10 +227,12 @@ TURN = _Turn()
 
 @functools.cache
 def level() -> str:
-    """Return the best level that serves this processor, or what NUMBA_CPU_NAME names."""
+    """Return NUMBA_CPU_NAME where it is set, or the best level that this processor supports."""
     has = llvm.get_host_cpu_features()
-    served = (name for name, asked in LEVELS.items() if all(has.get(own) for own in asked))
-    return config.CPU_NAME or next(served)
+    supported = (
+        name for name, features in LEVELS.items() if all(has.get(feature) for feature in features)
+    )
+    return config.CPU_NAME or next(supported)
 
 
 @functools.cache
@@ -236,9 +243,9 @@ def temporary_folder() -> str:
     try:
         os.mkdir(folder, 0o700)
     except FileExistsError:
-        found = os.lstat(folder)
-        own = owner == "user" or (found.st_uid == owner and not found.st_mode & 0o022)
-        if own and stat.S_ISDIR(found.st_mode):
+        status = os.lstat(folder)
+        private = owner == "user" or (status.st_uid == owner and not status.st_mode & 0o022)
+        if private and stat.S_ISDIR(status.st_mode):
             return folder
         folder = tempfile.mkdtemp(prefix="solution_paths-")  # compiled code is trusted
     say(
@@ -254,14 +261,14 @@ class _TemporaryLocator(UserWideCacheLocator):
         self._cache_path = os.path.join(temporary_folder(), self.get_suitable_cache_subpath(file))
 
 
-class _Place(CompileResultCacheImpl):
-    """Where a function is kept: numba's places, then a temporary one."""
+class _CacheLocation(CompileResultCacheImpl):
+    """The folder of a function's cache: one of numba's, else a temporary one."""
 
     _locator_classes = (*CompileResultCacheImpl._locator_classes, _TemporaryLocator)
 
 
 class _Index(IndexDataCacheFile):
-    """Numba's list of what is kept, empty where it names types of another version of a package."""
+    """Numba's index of a cache; it counts as empty where its types are of another version."""
 
     def _load_index(self) -> Any:
         try:
@@ -271,13 +278,13 @@ class _Index(IndexDataCacheFile):
 
 
 class _Cache(FunctionCache):
-    """Numba's cache, asked once more where another process may have compiled meanwhile."""
+    """Numba's cache, which is read again where another process may have compiled meanwhile."""
 
-    _impl_class = _Place
+    _impl_class = _CacheLocation
 
-    def __init__(self, made: Any, slow: bool):
-        super().__init__(function := made.py_func)
-        self._made = made
+    def __init__(self, dispatcher: Any, slow: bool):
+        super().__init__(function := dispatcher.py_func)
+        self._dispatcher = dispatcher
         beside = os.path.join(os.path.dirname(inspect.getfile(function)), "__pycache__")
         named = self._impl.filename_base, (self._impl.locator.get_source_stamp(), mark())
         self._cache_file = _Index(self._cache_path, *named)
@@ -285,64 +292,64 @@ class _Cache(FunctionCache):
         self._slow = slow
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        found = super().load_overload(signature, target)
-        if found is None and TURN.take(self._cache_path, self._impl.filename_base):
-            found = super().load_overload(signature, target)
-        if found is None:
-            left = sum(not own.overloads for own in callees(self._made))
-            TURN.announcer.begin(name_of(self._made), left, self._slow)
+        compiled = super().load_overload(signature, target)
+        if compiled is None and TURN.take(self._cache_path, self._impl.filename_base):
+            compiled = super().load_overload(signature, target)
+        if compiled is None:
+            left = sum(not callee.overloads for callee in callees(self._dispatcher))
+            TURN.announcer.begin(name_of(self._dispatcher), left, self._slow)
         else:
-            found.library._shared_module = None  # there are names in it alone, see `linking`
-        return found
+            compiled.library._shared_module = None  # it holds only names, see `linking`
+        return compiled
 
     def _load_overload(self, signature: Any, target: Any) -> Any:
-        found = super()._load_overload(signature, target)
-        if found is not None or config.CACHE_DIR or not self._enabled:
-            return found
-        # what came with the package may lie where only its owner can write
-        own, processor, source = self._index_key(signature, target.codegen())
+        compiled = super()._load_overload(signature, target)
+        if compiled is not None or config.CACHE_DIR or not self._enabled:
+            return compiled
+        # the cache of an installed package may lie where only its owner can write
+        arguments, processor, source = self._index_key(signature, target.codegen())
         for kind in (processor, (processor[0], level(), "")):
             with suppress(OSError):
-                data = self._installed.load((own, kind, source))
+                data = self._installed.load((arguments, kind, source))
                 if data is not None:
                     return self._impl.rebuild(target, data)
         return None
 
     def _save_overload(self, signature: Any, data: Any) -> None:
-        # Numba writes the list of what is kept before the code itself. A process that is ended in
-        # between must not leave a new list beside the code of an older source.
+        # Numba writes the index before the code itself. A process that ends in between must not
+        # leave a new index beside the code of an older source.
         with locked(Path(self._cache_path, LISTS)):
             if not self._cache_file._load_index():
                 _remove_all(self._cache_path, self._impl.filename_base)
             super()._save_overload(signature, data)
 
 
-def is_kept(made: Any) -> bool:
-    """Tell whether anything of a function is kept for this processor."""
-    processor = made.targetctx.codegen().magic_tuple()
-    return any(key[1] == processor for key in made._cache._cache_file._load_index())
+def is_kept(dispatcher: Any) -> bool:
+    """Return whether the cache holds any overload of a function for this processor."""
+    processor = dispatcher.targetctx.codegen().magic_tuple()
+    return any(key[1] == processor for key in dispatcher._cache._cache_file._load_index())
 
 
-def compile_unless_taken(made: Any, signature: Any) -> None:
+def compile_unless_taken(dispatcher: Any, signature: Any) -> None:
     """Compile a function, or load it, unless another process compiles it."""
-    name = LOCK.format(made._cache._impl.filename_base, config.CPU_NAME or "native")
-    lock = hold(Path(made._cache.cache_path, name))
+    name = LOCK.format(dispatcher._cache._impl.filename_base, config.CPU_NAME or "native")
+    lock = hold(Path(dispatcher._cache.cache_path, name))
     if lock is not None:
         lock.release()
-        made.compile(signature)
+        dispatcher.compile(signature)
 
 
 def keep_levels_alone() -> None:
-    """Remove, of all that `cached_njit` made, what was compiled for anything but a level."""
+    """Remove all compiled code that is for a processor and not for a level of `LEVELS`."""
     served = {(name, "") for name in LEVELS}
-    for kept in (made._cache._installed for made in FUNCTIONS):
-        with locked(Path(kept._cache_path, LISTS)):
-            found = kept._load_index()
-            some = {key: file for key, file in found.items() if key[1][1:] in served}
-            if len(some) < len(found):
-                kept._save_index(some)
-        for file in set(found.values()) - set(some.values()):
-            Path(kept._cache_path, file).unlink(missing_ok=True)
+    for index_file in (dispatcher._cache._installed for dispatcher in FUNCTIONS):
+        with locked(Path(index_file._cache_path, LISTS)):
+            index = index_file._load_index()
+            remaining = {key: file for key, file in index.items() if key[1][1:] in served}
+            if len(remaining) < len(index):
+                index_file._save_index(remaining)
+        for file in set(index.values()) - set(remaining.values()):
+            Path(index_file._cache_path, file).unlink(missing_ok=True)
 
 
 def _remove_all(folder: str, name: str) -> None:

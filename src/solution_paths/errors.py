@@ -1,4 +1,4 @@
-"""The error of a path that could not be followed, and the warning about what may spoil one."""
+"""The error of a path that could not be followed, and the warning of a loss of accuracy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class PathWarning(UserWarning):
-    """The data or a path are such that accuracy may be lost."""
+    """Accuracy may be lost, because of the data or of a path."""
 
 
 class PathError(RuntimeError):
@@ -14,8 +14,8 @@ class PathError(RuntimeError):
 
     Attributes
     ----------
-    path : Path, SolutionPath or None
-        The part of the path that the judge of its ``certify`` has passed; None when there is none.
+    path : SolutionPath or None
+        The part of the path whose optimality was certified; None when there is none.
     surface : Surface or None
         Of a grid: the lines that could be followed; None when there are none.
     """
@@ -25,7 +25,7 @@ class PathError(RuntimeError):
         self.path, self.surface = path, surface
 
     def __reduce__(self) -> tuple[type[PathError], tuple[Any, ...]]:
-        # an error that can't be pickled breaks the pool of processes in which it is raised
+        # an error that can't be pickled breaks a pool of processes
         return type(self), (self.args[0], self.path, self.surface)
 
 
@@ -37,10 +37,10 @@ class NoOptimum(PathError):
     path : SolutionPath or None
         See `PathError`.
     direction : tuple of arrays
-        Of (w, v) along which the objective falls for ever; or of the losses' duals along which the
-        dual objective rises for ever, so that constraints contradict each other.
+        A direction (w, v) along which the objective falls without bound; or one of the losses'
+        duals along which the dual objective rises without bound: the constraints are infeasible.
     slope : float
-        Of the objective along it, < 0; or of the dual objective, > 0.
+        The objective's slope along the direction, < 0; or the dual objective's, > 0.
     """
 
     def __init__(self, message: str, path: Any, direction: Any, slope: float):

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and survive a power cut once they are there."""
+"""Atomic, durable writes of files, and locks between processes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-UNLOCKABLE = OSError, NotImplementedError  # what taking a lock raises where there are none
+UNLOCKABLE = OSError, NotImplementedError  # raised where the file system has no locks
 
 
 def replace_atomically(path: Path, write: Callable[[Path], None]) -> None:
-    """Write beside the target and rename, so that nobody ever sees half a file.
+    """Write beside the target and rename, so that no process ever sees half a file.
 
-    Content and name are on the disk when this returns: a power cut takes back neither. An error of
-    the system, such as a full disk, names the target.
+    Content and name are on the disk when this returns, so that both survive a power cut. An error
+    of the system, such as a full disk, names the target.
     """
     if path.is_dir():
         raise ValueError(f"{path} is a folder; name a file in it.")
@@ -59,10 +59,10 @@ def _to_disk(path: Path) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Wait until no other process is inside such a block of the same file; it is kept.
+    """Hold an exclusive lock on a file, waiting for other processes; the file is kept.
 
-    The system lifts the lock of a process that ends, however it ends. Where the file system
-    has no locks, nobody waits.
+    The system releases the lock of a process that ends, however it ends. Where the file system
+    has no locks, there is no waiting.
     """
     lock = _lock_of(path)
     with suppress(*UNLOCKABLE):
@@ -74,10 +74,10 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def hold(path: Path) -> BaseFileLock | None:
-    """Take a file's lock until what is returned is released; None where another process has it.
+    """Acquire a file's lock without waiting and return it; None where another process holds it.
 
-    The system lifts the lock of a process that ends, however it ends. Where the file system
-    has no locks, nobody has it.
+    The system releases the lock of a process that ends, however it ends. Where the file system
+    has no locks, no process ever holds it.
     """
     from filelock import Timeout
 
@@ -92,7 +92,7 @@ def hold(path: Path) -> BaseFileLock | None:
 
 
 def _lock_of(path: Path) -> BaseFileLock:
-    from filelock import FileLock  # only what waits or holds pays for the import
+    from filelock import FileLock  # imported late: only locking pays for it
 
     path.parent.mkdir(parents=True, exist_ok=True)
     return FileLock(path, thread_local=False)
@@ -100,9 +100,9 @@ def _lock_of(path: Path) -> BaseFileLock:
 
 @contextmanager
 def shared(folder: Path, alone: Callable[[], None]) -> Iterator[None]:
-    """Be counted as at work in a folder; first, if nobody else is, do what one may do alone.
+    """Hold a shared lock on a folder; call ``alone`` first if an exclusive lock can be had.
 
-    Where the file system has no locks, somebody might be.
+    Where there are no locks, ``alone`` isn't called: other processes may be at work.
     """
     try:
         import fcntl

@@ -1,9 +1,9 @@
-"""How compiled functions become machine code: all that an entry calls together, and each once.
+"""How compiled functions become machine code: an entry with all its callees, each once.
 
-Numba optimises and translates every function with all that it calls, so that what lies five calls
-deep is compiled five times. Here a function that only compiled code calls is a *part*: it is typed
-and lowered, and nothing more. An *entry*, which Python calls, links all its parts, and what numba
-itself adds; then they are optimised and translated once. Each is kept as machine code alone.
+Numba optimises and translates every function with all its callees, so that a function five calls
+deep is compiled five times. Here a function that only compiled code calls is a *part*: it is only
+typed and lowered. An *entry*, which Python calls, links all its parts and what numba itself adds;
+then they are optimised and translated once. The cache holds machine code alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from numba.core.compiler_machinery import LoweringPass, register_pass
 from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import InlineOverloads, NativeLowering, NopythonRewrites
 
-# They look for closures, contexts and array expressions, which functions that make no array lack.
+# Passes for closures, contexts and array expressions, which functions without arrays don't have.
 NOT_LEAN = {
     untyped.DeadBranchPrune,
     untyped.FindLiterallyCalls,
@@ -43,7 +43,7 @@ NOT_LEAN = {
 }
 
 
-SECONDS: Counter[str] = Counter()  # of processor time, that LLVM took for each step
+SECONDS: Counter[str] = Counter()  # LLVM's processor time of each step
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def _timed(step: str) -> Iterator[None]:
 
 
 class _Library(JITCodeLibrary):
-    """A library that notes how long LLVM takes."""
+    """A library that measures LLVM's time."""
 
     def add_ir_module(self, ir_module: Any) -> None:
         with _timed("simplified"):
@@ -72,15 +72,15 @@ class _Library(JITCodeLibrary):
 
 
 class PartLibrary(_Library):
-    """Intermediate code that waits for the libraries into which it is linked."""
+    """Intermediate code, translated only as part of the libraries into which it is linked."""
 
     def finalize(self) -> None:
-        """Leave all to those that link this one."""
+        """Mark as finished: the libraries that link this one do the rest."""
         self._finalized = True
         self._alone: Any = None
 
     def alone(self) -> Any:
-        """Return what is its own, without what it calls."""
+        """Return the library's module without its callees."""
         if self._alone is None:
             self._alone = super()._get_module_for_linking()
             self._shared_module = None
@@ -107,48 +107,50 @@ class EntryLibrary(_Library):
         super().finalize()
 
     def _finalize_final_module(self) -> None:
-        # Else a process would let all entries call the copy of the one that it comes to first.
-        for own in self._final_module.functions:
-            if own.linkage == llvm.Linkage.linkonce_odr:
-                own.linkage = "internal"
+        # Otherwise all entries of a process would call the copy that is loaded first.
+        for function in self._final_module.functions:
+            if function.linkage == llvm.Linkage.linkonce_odr:
+                function.linkage = "internal"
         super()._finalize_final_module()
 
     def serialize_using_object_code(self) -> Any:
-        """Return what is kept: machine code, and in place of intermediate code names alone."""
+        """Return what is cached: machine code, and the names of functions only, no code of LLVM."""
         self._ensure_finalized()
         names = llvm.parse_assembly(
-            "\n".join(f'@"{own.name}" = global i8 0' for own in self.get_defined_functions())
+            "\n".join(
+                f'@"{function.name}" = global i8 0' for function in self.get_defined_functions()
+            )
         )
         return self.name, "object", (self._get_compiled_object(), names.as_bitcode())
 
 
 def _called(library: Any) -> list[Any]:
-    """Return the libraries of all that a library calls, each once and before what it calls itself.
+    """Return the libraries that a library calls, directly or not, each before its own callees.
 
-    LLVM links only what is called by what has been linked already.
+    LLVM links only functions that code linked before calls.
     """
-    found: list[Any] = []
+    ordered: list[Any] = []
     seen = set()
 
-    def visit(own: Any) -> None:
-        seen.add(own)
-        for called in own._linking_libraries:
-            if called not in seen and (own is library or isinstance(own, PartLibrary)):
+    def visit(visited: Any) -> None:
+        seen.add(visited)
+        for called in visited._linking_libraries:
+            if called not in seen and (visited is library or isinstance(visited, PartLibrary)):
                 visit(called)
-        found.append(own)
+        ordered.append(visited)
 
     visit(library)
-    return found[-2::-1]
+    return ordered[-2::-1]
 
 
 def _module_of(library: Any) -> Any:
-    own = isinstance(library, PartLibrary)
-    return library.alone() if own else library._get_module_for_linking()
+    is_part = isinstance(library, PartLibrary)
+    return library.alone() if is_part else library._get_module_for_linking()
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class _Offer(LoweringPass):
-    """Let compiled functions call one that has no machine code of its own."""
+    """Let compiled functions call a part, which has no machine code."""
 
     _name = "offer"
 
@@ -166,19 +168,19 @@ class _Offer(LoweringPass):
         return True
 
 
-class _Settled(Flags):
-    """Options of a compilation, as numba looks them up: thousands of times, and unchanged."""
+class _FrozenFlags(Flags):
+    """Options of a compilation with a remembered hash: numba looks them up thousands of times."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self._settled: Any = None
+        self._frozen_values: Any = None
 
     def values(self) -> Any:
         """Return all options."""
-        if self._settled is None:
-            self._settled = super().values()
+        if self._frozen_values is None:
+            self._frozen_values = super().values()
             self._hash = super().__hash__()
-        return self._settled
+        return self._frozen_values
 
     def __hash__(self) -> int:
         self.values()
@@ -187,55 +189,55 @@ class _Settled(Flags):
     __eq__ = Flags.__eq__
 
 
-class _Changing(Flags):
-    """Options, of which copies are looked up."""
+class _MutableFlags(Flags):
+    """Options whose copies are frozen."""
 
-    def copy(self) -> _Settled:
-        """Return what doesn't change from now on."""
-        return _Settled(self)
+    def copy(self) -> _FrozenFlags:
+        """Return a frozen copy."""
+        return _FrozenFlags(self)
 
 
-class _Typing(typing.Context):
-    """Remembers the types of results: numba tries all of an operator's templates at each call."""
+class _RememberingContext(typing.Context):
+    """Remembers signatures: numba tries all of an operator's templates at each call."""
 
     known: dict[Any, Any]
 
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
-        """Return a function's signature for types of arguments; one of ours is compiled for it."""
+        """Return a function's signature for types of arguments; this may compile the function."""
         if kws or not isinstance(func, types.Function | BuiltinFunctionType):
             return super().resolve_function_type(func, args, kws)
-        asked = func, args, ConfigStack.top_or_none()
-        if asked not in self.known:
-            self.known[asked] = super().resolve_function_type(func, args, kws)
-        return self.known[asked]
+        key = func, args, ConfigStack.top_or_none()
+        if key not in self.known:
+            self.known[key] = super().resolve_function_type(func, args, kws)
+        return self.known[key]
 
 
 @functools.cache
-def _remembering(context: typing.Context) -> _Typing:
-    """Return a copy that shares all with a context, which other users of numba go on with."""
-    made = copy.copy(context)
-    made.__class__ = _Typing
-    made.known = {}
-    return made
+def _remembering(context: typing.Context) -> _RememberingContext:
+    """Return a remembering copy of a context; the original stays as it is for other users."""
+    remembering = copy.copy(context)
+    remembering.__class__ = _RememberingContext
+    remembering.known = {}
+    return remembering
 
 
 class _Compiler(Compiler):
-    """Lets what numba itself compiles for a function be parts, too."""
+    """Makes parts of the functions that numba itself compiles for a function, too."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         state = self.state
         state.typingctx = _remembering(state.typingctx)
-        state.flags = _Changing(state.flags)
+        state.flags = _MutableFlags(state.flags)
         codegen = copy.copy(state.targetctx.codegen())
         codegen._library_class = PartLibrary
         state.targetctx._internal_codegen = codegen
 
     def define_pipelines(self) -> Any:
-        """Return numba's passes, but for those that a lean function doesn't need."""
+        """Return numba's passes, without those that a lean function doesn't need."""
         (passes,) = super().define_pipelines()
         if not self.state.flags.nrt:
-            passes.passes = [own for own in passes.passes if own[0] not in NOT_LEAN]
+            passes.passes = [entry for entry in passes.passes if entry[0] not in NOT_LEAN]
         return [passes]
 
 
@@ -248,7 +250,7 @@ class PartCompiler(_Compiler):
         super().__init__(*given)
 
     def define_pipelines(self) -> Any:
-        """Add what lets others call it."""
+        """Add the pass that lets compiled functions call this one."""
         (passes,) = super().define_pipelines()
         passes.add_pass_after(_Offer, NativeLowering)
         passes.finalize()
@@ -264,7 +266,7 @@ class EntryCompiler(_Compiler):
         super().__init__(*given)
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
-        """Compile into a library of its own."""
+        """Compile into a new library."""
         self.state.library = EntryLibrary(self.state.targetctx.codegen(), func.__qualname__)
         self.state.library.enable_object_caching()
         return super().compile_extra(func)

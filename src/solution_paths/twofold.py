@@ -1,4 +1,4 @@
-"""Arrays of numbers that are sums of two doubles, about 104 bits, by Dekker and Knuth."""
+"""Arrays in double-double arithmetic, about 104 bits, by Dekker and Knuth."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def two_product(x: Array | float, y: Array | float) -> tuple[Array, Array]:
 
 
 class Twofold(NamedTuple):
-    """Arrays of such numbers, with the few operations that a statement needs."""
+    """Arrays of sums ``high + low`` of two doubles, with the operations that a statement needs."""
 
     high: Array
     low: Array
 
     @classmethod
     def of(cls, x: Array) -> Twofold:
-        """Return doubles as they are."""
+        """Return doubles, which are exact."""
         return cls(np.asarray(x, float), np.zeros(np.shape(x)))
 
     def plus(self, other: Twofold) -> Twofold:
@@ -59,14 +59,14 @@ class Twofold(NamedTuple):
         return Twofold(q, np.zeros(np.shape(q))).plus(Twofold.of((rest.high + rest.low) / by))
 
     def sum(self) -> Twofold:
-        """Return the sums over the first axis, by halves."""
-        own = self
-        while len(own.high) > 1:
-            half = len(own.high) // 2
-            pairs = own.take(slice(half)).plus(own.take(slice(half, 2 * half)))
-            rest = own.take(slice(2 * half, None))
-            own = Twofold(*(np.concatenate(parts) for parts in zip(pairs, rest, strict=True)))
-        return Twofold(own.high.sum(axis=0), own.low.sum(axis=0))
+        """Return the sums over the first axis, by pairwise summation."""
+        terms = self
+        while len(terms.high) > 1:
+            half = len(terms.high) // 2
+            pairs = terms.take(slice(half)).plus(terms.take(slice(half, 2 * half)))
+            rest = terms.take(slice(2 * half, None))
+            terms = Twofold(*(np.concatenate(halves) for halves in zip(pairs, rest, strict=True)))
+        return Twofold(terms.high.sum(axis=0), terms.low.sum(axis=0))
 
     def take(self, index: Any) -> Twofold:
         """Return some of the entries."""

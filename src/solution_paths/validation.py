@@ -1,4 +1,4 @@
-"""Checks of arguments, one function each: errors name the argument, what was found, the remedy."""
+"""Checks of arguments. Errors name the argument, what was wrong, and the remedy."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Rows: TypeAlias = ArrayLike | Sparse  # samples: an array, a DataFrame, a sparse
 HUGE = 1e50  # products of a few numbers beyond this, or below 1 / HUGE, leave float64's range
 BADLY_SCALED = 1e6
 TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
-# what labels may be, in this order: bool is a number too
+# kinds of labels, tested in this order: bool is a number, too
 LABELS: dict[str, Any] = {
     "booleans": (bool, np.bool_),
     "numbers": numbers.Real,
@@ -48,7 +48,7 @@ LABELS: dict[str, Any] = {
 
 
 def shown(value: object) -> str:
-    """Return what was found as a message shows it: short values themselves, others by type."""
+    """Return a value as messages show it: itself where it is short, else its type."""
     text = repr(value)
     return text if len(text) <= 60 and "\n" not in text else f"a {type(value).__name__}"
 
@@ -66,7 +66,7 @@ def check_number(
     """Return a real number within bounds as a float, or as an int when it must be whole."""
     if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
         value = value.item()
-    real = isinstance(value, numbers.Real)  # a type that checkers give no order
+    real = isinstance(value, numbers.Real)  # type checkers know no order of such numbers
     fine = (
         real
         and not isinstance(value, bool)
@@ -98,7 +98,7 @@ def check_flag(value: object, name: str) -> bool:
 
 
 def check_callback(callback: object) -> None:
-    """Check what is to be told of a walk's progress."""
+    """Check a callback that reports progress."""
     if not callable(callback):
         raise TypeError(
             f"callback must be callable as callback(done, n_events), not {shown(callback)}."
@@ -106,7 +106,7 @@ def check_callback(callback: object) -> None:
 
 
 def check_choice(value: object, name: str, choices: Sequence[str]) -> str:
-    """Return one of the names that there are."""
+    """Return a name that must be among ``choices``."""
     if not (isinstance(value, str) and value in choices):
         raise ValueError(f"{name} must be one of {', '.join(choices)}, not {shown(value)}.")
     return value
@@ -115,18 +115,18 @@ def check_choice(value: object, name: str, choices: Sequence[str]) -> str:
 # -- rows -------------------------------------------------------------------------------------
 
 
-def check_X(X: Rows, name: str = "X", own: bool = True) -> Floats | sp.csr_array:
+def check_X(X: Rows, name: str = "X", copy: bool = True) -> Floats | sp.csr_array:
     """Return X as a float64 array or CSR matrix without NaN, infinity or values that overflow.
 
-    With ``own`` it is a read-only copy, so that nobody can change a path's data from outside; an
-    array that nobody can write to (``flags.writeable`` is False, of its bases too) isn't copied.
+    With ``copy`` it is a read-only copy, so that nobody can change a path's data from outside; a
+    read-only array (``flags.writeable`` is False, of its bases too) isn't copied.
     """
     names = feature_names(X)
     if sp.issparse(X):
-        X = check_sparse(X, name, own)
+        X = check_sparse(X, name, copy)
     else:
         X = _as_floats(X, name, "a numeric (n, d) array or CSR matrix")
-        X = _own(X) if own else X
+        X = _read_only(X) if copy else X
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(
             f"{name} must be a non-empty (n, d) array, not of shape {X.shape}; pass rows of "
@@ -150,21 +150,21 @@ def _as_floats(values: object, name: str, wanted: str) -> Floats:
         raise ValueError(f"{name} can't be used ({reason}); pass {wanted}.") from error
 
 
-# -- what is no number ------------------------------------------------------------------------
+# -- entries that aren't numbers --------------------------------------------------------------
 
 
 def check_numeric(values: object, name: str, wanted: str) -> None:
-    """Refuse what holds anything but real numbers or None, naming the column and a remedy.
+    """Refuse entries that are neither real numbers nor None, naming the column and a remedy.
 
-    Sparse matrices are not looked at, nor what is no array at all but for None.
+    Sparse matrices pass, and so does what is no array at all, except None and text.
     """
     if values is None or isinstance(values, str | bytes):
         raise ValueError(f"{name} is {shown(values)}; pass {wanted}.")
     for column, entries in _doubtful_columns(values):
-        found = _no_number(entries)
-        if found is None:
+        offence = _no_number(entries)
+        if offence is None:
             continue
-        what, example, remedy = found
+        what, example, remedy = offence
         if what == "text":
             columns = "encode it as numbers, for example with pandas.get_dummies, or leave it out"
             remedy = "pass numbers, one for each row" if column is None else columns
@@ -174,7 +174,7 @@ def check_numeric(values: object, name: str, wanted: str) -> None:
 
 
 def _doubtful_columns(values: Any) -> Iterator[tuple[str | int | None, NDArray[Any]]]:
-    """Yield names (None of a vector) and entries of columns that may hold no numbers."""
+    """Yield the name (None for a vector) and the entries of each column without a numeric dtype."""
     kinds: Any = getattr(values, "dtypes", None)
     if hasattr(kinds, "items") and hasattr(values, "iloc"):  # a DataFrame
         for k, (label, kind) in enumerate(kinds.items()):
@@ -197,7 +197,7 @@ def _doubtful_columns(values: Any) -> Iterator[tuple[str | int | None, NDArray[A
 
 
 def _no_number(entries: NDArray[Any]) -> tuple[str, Any, str] | None:
-    """Return what the first entry is that is no number or None, an example, and what to do."""
+    """Describe the first entry that is neither a number nor None: kind, example, remedy."""
     for entry in entries:
         if entry is None:
             continue
@@ -246,12 +246,12 @@ def check_entries(values: Any, name: str, names: Names | None = None) -> None:
 
 
 def _first_column(values: Floats, names: Names | None) -> str:
-    """Return in which column the first entry is that is not finite."""
+    """Name the first column with an entry that is not finite."""
     k = int(np.isfinite(values).all(axis=0).argmin())
     return f" in column {(k if names is None else names[k])!r}"
 
 
-def check_sparse(X: Any, name: str, own: bool) -> sp.csr_array:
+def check_sparse(X: Any, name: str, copy: bool) -> sp.csr_array:
     """Return a valid CSR matrix without duplicates: compiled code trusts indices blindly."""
     try:
         if X.dtype.kind not in "biuf":
@@ -265,29 +265,31 @@ def check_sparse(X: Any, name: str, own: bool) -> sp.csr_array:
             f"{name} is not a valid sparse matrix of real numbers ({reason}); build it again, for "
             "example with scipy.sparse.csr_array."
         ) from error
-    parts = [X.data.astype(np.float64, copy=False), X.indices, X.indptr]
+    arrays = [X.data.astype(np.float64, copy=False), X.indices, X.indptr]
     if not X.has_canonical_format:  # entries given twice count as their sum, squared too
-        X = sp.csr_array(tuple(parts), shape=X.shape, copy=True)
+        X = sp.csr_array(tuple(arrays), shape=X.shape, copy=True)
         X.sum_duplicates()
-        parts = [X.data, X.indices, X.indptr]
-    # a container of its own: the user's can be given other arrays
-    return sp.csr_array(tuple(_own(part) if own else part for part in parts), shape=X.shape)
+        arrays = [X.data, X.indices, X.indptr]
+    # a new container: the arrays of the user's can be replaced
+    return sp.csr_array(
+        tuple(_read_only(array) if copy else array for array in arrays), shape=X.shape
+    )
 
 
 def _check_indices(X: Any) -> None:
-    """Check what a conversion to CSR relies on."""
+    """Check shape and indices, on which a conversion to CSR relies."""
     if X.ndim != 2:
         raise ValueError(f"it has shape {X.shape}")
     if hasattr(X, "check_format"):
         X.check_format(full_check=True)
     elif X.format == "coo" and X.nnz:
-        for own, size in zip(X.coords, X.shape, strict=True):
-            if len(own) != len(X.data) or own.min() < 0 or own.max() >= size:
+        for indices, size in zip(X.coords, X.shape, strict=True):
+            if len(indices) != len(X.data) or indices.min() < 0 or indices.max() >= size:
                 raise ValueError("its coordinates don't fit its shape")
 
 
-def _own(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array that nobody else can write to."""
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only array: the array itself where all its bases are, else a copy."""
     base: object = array
     while isinstance(base, np.ndarray) and not base.flags.writeable:
         base = base.base
@@ -298,18 +300,18 @@ def _own(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def feature_names(X: object) -> Names | None:
-    """Return the names of a DataFrame's columns; None for what has no names."""
+    """Return the names of a DataFrame's columns; None for other containers."""
     columns = getattr(X, "columns", None)
     if columns is None or callable(columns):
         return None
     return tuple(name if isinstance(name, str | int) else str(name) for name in columns)
 
 
-def _check_names(found: Names | None, expected: Names | None, name: str) -> None:
-    if found is None or expected is None or found == expected:
+def _check_names(names: Names | None, expected: Names | None, name: str) -> None:
+    if names is None or expected is None or names == expected:
         return
-    missing = [column for column in expected if column not in found]
-    unknown = [column for column in found if column not in expected]
+    missing = [column for column in expected if column not in names]
+    unknown = [column for column in names if column not in expected]
     what = "has the columns of X in another order"
     if missing or unknown:
         what = f"lacks the column {missing[0]!r}" if missing else f"has a new column {unknown[0]!r}"
@@ -322,8 +324,8 @@ def _check_names(found: Names | None, expected: Names | None, name: str) -> None
 def warn_if_badly_scaled(X: Floats | sp.csr_array, names: Names | None = None) -> None:
     """Warn, naming the columns, when the largest entries of columns differ by more than 1e6.
 
-    Constant columns are no offence. Entries are compared and not norms, so that the indicator of a
-    rare category counts as what it is, a column of size 1.
+    Constant columns don't count. Entries are compared and not norms, so that the indicator of a
+    rare category counts as a column of size 1.
     """
     high, low = X.max(axis=0), X.min(axis=0)
     if sp.issparse(X):
@@ -336,8 +338,8 @@ def warn_if_badly_scaled(X: Floats | sp.csr_array, names: Names | None = None) -
         return
 
     def column(k: int) -> str:
-        own = int(moving[k])
-        label = f"column {own}" if names is None else f"column {own} ({names[own]!r})"
+        index = int(moving[k])
+        label = f"column {index}" if names is None else f"column {index} ({names[index]!r})"
         return f"{label} with entries up to {size[k]:.3g}"
 
     small = np.flatnonzero(size < size.max() / BADLY_SCALED)
@@ -353,7 +355,7 @@ def warn_if_badly_scaled(X: Floats | sp.csr_array, names: Names | None = None) -
 
 
 def callers_level() -> int:
-    """Return the stack level, as `warnings.warn` counts in the calling function, of the user."""
+    """Return the user's stack level, as `warnings.warn` counts it in the calling function."""
     frame, level = sys._getframe(1), 1
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] == __package__:
         frame, level = frame.f_back, level + 1
@@ -375,10 +377,10 @@ def _check_length(v: NDArray[Any], n: int, name: str, of: str) -> None:
 def check_index(X: object, v: object, name: str, of: str = "X") -> None:
     """Refuse a Series whose index isn't that of the DataFrame X: which row is meant is unclear."""
     rows: Any = getattr(X, "index", None)
-    own: Any = getattr(v, "index", None)
-    if not (hasattr(rows, "equals") and hasattr(own, "equals")) or len(rows) != len(own):
+    index: Any = getattr(v, "index", None)
+    if not (hasattr(rows, "equals") and hasattr(index, "equals")) or len(rows) != len(index):
         return
-    if not rows.equals(own):
+    if not rows.equals(index):
         raise ValueError(
             f"{name} has another index than {of}; align it ({name}.reindex({of}.index)), or pass "
             f"{name}.to_numpy() if its rows are in {of}'s order."
@@ -386,7 +388,7 @@ def check_index(X: object, v: object, name: str, of: str = "X") -> None:
 
 
 def check_vector(v: ArrayLike, n: int, name: str, *, scalar: bool = True, of: str = "X") -> Floats:
-    """Return v as n finite floats of its own; a scalar is repeated."""
+    """Return v as a new array of n finite floats; a scalar is repeated."""
     v = _as_floats(v, name, "real numbers, one for each row")
     v = np.full(n, float(v)) if v.ndim == 0 and scalar else v.copy()
     _check_length(v, n, name, of)
@@ -404,7 +406,7 @@ def check_grid(values: ArrayLike, name: str, above: bool = False) -> Floats:
 
 
 def check_levels(quantiles: ArrayLike, ascending: bool = False) -> Floats:
-    """Return quantiles as an array, each in [0, 1]; or inside of (0, 1), ascending."""
+    """Return quantiles in [0, 1] as an array; with ``ascending`` they must ascend in (0, 1)."""
     wanted = "an ascending list of numbers inside (0, 1)"
     wanted = wanted if ascending else "a number in [0, 1], or a list of them"
     try:
@@ -420,7 +422,7 @@ def check_levels(quantiles: ArrayLike, ascending: bool = False) -> Floats:
 
 
 def check_edges(edges: ArrayLike, breakpoints: Floats, low: float, name: str) -> Floats:
-    """Return ascending parameters of a path, from its first one on, among them breakpoints."""
+    """Return ascending values of a path's parameter that include all breakpoints in between."""
     edges = check_vector(edges, np.size(edges), "edges", scalar=False, of="the path")
     fine = len(edges) > 1 and (np.diff(edges) > 0).all() and edges[0] >= low
     between = breakpoints[(breakpoints > edges[0]) & (breakpoints < edges[-1])] if fine else ()
@@ -443,7 +445,7 @@ def check_counts(y: ArrayLike, n: int, name: str, of: str = "X") -> Floats:
 
 
 def check_labels(y: ArrayLike, n: int) -> tuple[Floats, Labels]:
-    """Return y as -1, +1, and the two labels that these stand for."""
+    """Return y as -1 and +1, and the two labels that they encode."""
     y = plain_labels(y, n, "y")
     classes = np.unique(y)
     if len(classes) != 2:
@@ -455,10 +457,10 @@ def check_labels(y: ArrayLike, n: int) -> tuple[Floats, Labels]:
 
 
 def plain_labels(y: ArrayLike, n: int, name: str, of: str = "X") -> Labels:
-    """Return n labels as an array of booleans, numbers or strings, whatever holds them.
+    """Return n labels as an array of booleans, numbers or strings, whatever their container.
 
-    So objects, pandas' strings, categories and nullable types can be compared, and saved without
-    pickles. (A list is read entry by entry: numpy would make strings of mixed ones.)
+    Objects, pandas' strings, categories and nullable types can then be compared, and saved without
+    pickles. (A list is read entry by entry: numpy would turn mixed entries into strings.)
     """
     check_unmasked(y, name)
     try:
@@ -478,28 +480,28 @@ def plain_labels(y: ArrayLike, n: int, name: str, of: str = "X") -> Labels:
 
 def _plain(y: NDArray[Any], name: str) -> Labels:
     """Return an object array of labels of one kind as an array of that kind."""
-    types = sorted({type(label) for label in y}, key=lambda own: own.__name__)
+    types = sorted({type(label) for label in y}, key=lambda kind: kind.__name__)
     kinds = {next((k for k, one in LABELS.items() if issubclass(t, one)), None) for t in types}
     plain = np.array(y.tolist()) if len(kinds) == 1 and None not in kinds else y
     if plain.dtype.kind not in "biufUS":
-        found = " and ".join(own.__name__ for own in types)
+        named = " and ".join(kind.__name__ for kind in types)
         raise ValueError(
-            f"{name} holds labels of type {found}; recode them as booleans, numbers or strings, "
+            f"{name} holds labels of type {named}; recode them as booleans, numbers or strings, "
             "all of one kind, and drop rows without a label."
         )
     return plain
 
 
 def order_of(y: object) -> list[Any] | None:
-    """Return the categories of an ordered categorical, lowest first; None of what is none."""
+    """Return the categories of an ordered categorical, lowest first; None for other labels."""
     kind: Any = getattr(y, "dtype", None)
     return kind.categories.tolist() if getattr(kind, "ordered", False) else None
 
 
 def ordered_labels(y: Labels, order: list[Any] | None) -> tuple[NDArray[np.int64], Labels]:
-    """Return codes of plain labels from 0, and the classes that there are, in their order.
+    """Return codes of plain labels from 0, and the classes that occur, in ascending order.
 
-    That is the one given, or that of numbers: the alphabet is no order of classes.
+    The order is ``order``, or that of numbers: the alphabet is no order of classes.
     """
     classes, codes = np.unique(y, return_inverse=True)
     if order is None and classes.dtype.kind in "US":
@@ -536,17 +538,17 @@ def check_row_weights(weights: ArrayLike | None, n: int, of: str) -> Floats | No
 
 def check_shares(weights: ArrayLike | None, n: int, of: str) -> Floats | None:
     """Return sample weights as shares of their sum; None where none are given."""
-    own = check_row_weights(weights, n, of)
-    return None if own is None else own / own.sum()
+    shares = check_row_weights(weights, n, of)
+    return None if shares is None else shares / shares.sum()
 
 
 def check_rows(rows: ArrayLike, n: int, name: str) -> NDArray[np.int64]:
     """Return row numbers, each once."""
     try:
-        found = np.atleast_1d(np.asarray(rows))
+        array = np.atleast_1d(np.asarray(rows))
     except ValueError:  # ragged
-        found = np.empty((0, 1), dtype=object)
-    rows = found.astype(np.int64) if found.shape == (0,) else found
+        array = np.empty((0, 1), dtype=object)
+    rows = array.astype(np.int64) if array.shape == (0,) else array
     if rows.dtype.kind not in "iu" or rows.ndim != 1:
         remedy = "numpy.flatnonzero(mask) of a mask" if rows.dtype == bool else "whole numbers"
         raise ValueError(

@@ -89,7 +89,7 @@ def input_calls():
         )
     for name, value in ROWS.items():
         for own in (True, False):
-            calls[f"X, own {own}: {name}"] = lambda v=value, o=own: check.check_X(v, own=o)
+            calls[f"X, own {own}: {name}"] = lambda v=value, c=own: check.check_X(v, copy=c)
         calls[f"names: {name}"] = lambda v=value: check.feature_names(v)
     shares = ("check_vector", "check_counts", "check_weights", "check_rows", "plain_labels")
     for (name, value), what in product(VECTORS.items(), shares):

@@ -261,7 +261,7 @@ def quantile_hinge(
     intercept_scaling : float
         Value of the appended feature; 0 means no bias.
     """
-    X = check_X(X, own=False)
+    X = check_X(X, copy=False)
     signs, _ = check_labels(y, X.shape[0])
     share = 2.0 / len(signs)
     return Hinge(

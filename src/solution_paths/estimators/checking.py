@@ -114,7 +114,7 @@ def readable(X: Any) -> Any:
     if not sp.issparse(X):
         check_numeric(X, "X", "an (n, d) array of real numbers")
     elif X.ndim == 2:
-        X = check_sparse(X, "X", own=False)
+        X = check_sparse(X, "X", copy=False)
     return X
 
 

@@ -117,7 +117,7 @@ def as_checked(X: Any, name: str) -> Map:
     """
     if CHECKED.get(id(X)) is X:
         return X
-    X = check_X(X, name, own=False)
+    X = check_X(X, name, copy=False)
     if is_for_good(X):
         CHECKED[id(X)] = X
         EXTREMES.pop(id(X), None)  # of one that lived there before

@@ -212,7 +212,7 @@ def conformal_paths(
     targets = check_vector(y, n, "y", scalar=False) - path.reading.offset
     loss = _loss_of_residuals(problem.losses[0].pieces, targets)
     names = path.reading.checked(X_new)
-    given = check_X(X_new, "X_new", own=False)
+    given = check_X(X_new, "X_new", copy=False)
     alike = alike_of(groups, n, given.shape[0])
     for own in batches(n, given.shape[0]):
         every = with_rows(path, problem, names[own], given[own])

@@ -142,7 +142,7 @@ def conformal_labels(
     n, classes = len(problem.losses[0].pieces), np.asarray(path.reading.classes)
     codes = indices(classes, known_labels(y, n, classes))
     loss = [_loss_of(problem.losses[0].pieces, codes == label) for label in (0, 1)]
-    names, given = path.reading.checked(X_new), check_X(X_new, "X_new", own=False)
+    names, given = path.reading.checked(X_new), check_X(X_new, "X_new", copy=False)
     m = given.shape[0]
     alike = alike_of(groups, n, m)
     p, counts, found = np.empty((m, 2)), np.empty((m, 2), dtype=np.int64), []

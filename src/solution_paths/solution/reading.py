@@ -128,7 +128,7 @@ class Reading:
     def checked(self, X_new: Rows, name: str = "X_new") -> Any:
         """Return rows to predict: new columns less the shifts, or their kernel values."""
         _check_names(feature_names(X_new), self.names, name)
-        X_new = check_X(X_new, name, own=False)
+        X_new = check_X(X_new, name, copy=False)
         if X_new.shape[1] != self.columns:
             remedy = "the same columns"
             if self.kernel.name == "precomputed":
