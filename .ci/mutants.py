@@ -404,7 +404,7 @@ MODULES = {
     "solution_paths/models/ranking_svm.py": SURVEYED,
     "solution_paths/models/rlad.py": SURVEYED,
     "solution_paths/models/roc.py": SURVEYED,
-    "solution_paths/models/stated.py": SURVEYED,
+    "solution_paths/models/samples.py": SURVEYED,
     "solution_paths/models/svm.py": (*MODEL, "library/models/test_svm"),
     "solution_paths/models/svor.py": SURVEYED,
     "solution_paths/models/svr.py": SURVEYED,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import GroupKFold
 
 from ..models.ranking_svm import ranking_svm_path
-from ..models.stated import ranked_pairs
+from ..models.samples import ranked_pairs
 from ..solution.curves import Curve
 from ..solution.metrics import Judge
 from ..validation import Floats, Labels, Rows, check_index, check_shares, plain_labels

@@ -8,7 +8,7 @@ from ..problem import Problem, losses
 from ..validation import Rows, check_choice, check_flag, check_number
 from .coefficients import Bounds, l1_penalty
 from .limits import from_least
-from .stated import Callback, Samples, SolutionPath, model_path
+from .samples import Callback, Samples, SolutionPath, model_path
 from .weights import check_sample_weight
 
 

@@ -11,7 +11,7 @@ from ..problem import Losses, Problem, losses
 from ..solution import conditional
 from ..solution.conformal import batches, stacked
 from ..validation import Rows, check_X, feature_names
-from .stated import Samples, beside
+from .samples import Samples, beside
 
 
 def conditional_conformal_path(

@@ -10,7 +10,7 @@ from ..problem import Problem
 from ..validation import Rows, check_number
 from .limits import down_to
 from .margins import Margins
-from .stated import IN_INVERSE, Callback, SolutionPath, model_path, what_varies
+from .samples import IN_INVERSE, Callback, SolutionPath, model_path, what_varies
 
 
 def dm_drsvm_path(

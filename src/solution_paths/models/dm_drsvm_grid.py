@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from ..solution.surface import Surface, lines_at
 from ..validation import Rows, check_grid
 from .margins import Margins
-from .stated import Callback, SolutionPath
+from .samples import Callback, SolutionPath
 
 
 def dm_drsvm_grid(

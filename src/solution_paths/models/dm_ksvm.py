@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses
 from ..validation import Rows, check_number
 from .limits import end_of, of_costs
-from .stated import IN_INVERSE, Callback, Samples, SolutionPath, model_path
+from .samples import IN_INVERSE, Callback, Samples, SolutionPath, model_path
 from .weights import check_shares
 
 

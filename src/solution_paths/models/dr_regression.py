@@ -8,7 +8,7 @@ from ..problem import Pieces, losses
 from ..validation import Floats, Rows
 from .elastic import elastic_path
 from .residuals import Loss, check_loss, judged_by
-from .stated import Callback, Samples, SolutionPath
+from .samples import Callback, Samples, SolutionPath
 from .weights import check_shares
 
 

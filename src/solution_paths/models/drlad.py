@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ..validation import Rows
 from .dr_regression import dr_regression_path
-from .stated import Callback, SolutionPath
+from .samples import Callback, SolutionPath
 
 
 def drlad_path(

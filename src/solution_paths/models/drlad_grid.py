@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses
 from ..solution.surface import Surface, lines_at
 from ..validation import Rows, check_grid
-from .stated import Callback, Samples, SolutionPath, model_path
+from .samples import Callback, Samples, SolutionPath, model_path
 from .weights import check_shares
 
 

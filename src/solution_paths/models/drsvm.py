@@ -8,7 +8,7 @@ from ..problem import Pieces, losses
 from ..validation import Floats, Rows, check_flag
 from .coefficients import Bounds, l1_penalty
 from .elastic import elastic_path
-from .stated import Callback, Samples, SolutionPath, what_varies
+from .samples import Callback, Samples, SolutionPath, what_varies
 from .weights import check_shares
 
 

@@ -13,7 +13,7 @@ from ..problem import Pieces, Problem
 from ..validation import Floats, check_number
 from .coefficients import l1_penalty
 from .limits import down_to, from_least, up_to
-from .stated import IN_INVERSE, Callback, Reading, Samples, SolutionPath, model_path, what_varies
+from .samples import IN_INVERSE, Callback, Reading, Samples, SolutionPath, model_path, what_varies
 
 LIMITS: dict[str, tuple[str, Callable[[Any, str], dict[str, Any]]]] = {
     "s": ("s_max", up_to),

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from ..problem import Losses, Problem, losses, penalties
 from ..validation import Rows, check_flag, check_vector, check_X
 from .limits import from_least
-from .stated import Callback, Reading, Samples, SolutionPath, model_path
+from .samples import Callback, Reading, Samples, SolutionPath, model_path
 from .weights import check_sample_weight
 
 

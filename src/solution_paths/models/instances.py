@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..problem import Pieces, Problem
 from ..solution import Onward
 from ..validation import Floats
-from .stated import Samples, SolutionPath, model_path
+from .samples import Samples, SolutionPath, model_path
 from .weights import check_usable
 
 

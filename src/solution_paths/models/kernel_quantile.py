@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses
 from ..validation import Rows
 from .limits import between, down_to
-from .stated import IN_INVERSE, Callback, Samples, SolutionPath, held, model_path, what_varies
+from .samples import IN_INVERSE, Callback, Samples, SolutionPath, held, model_path, what_varies
 from .weights import check_shares
 
 

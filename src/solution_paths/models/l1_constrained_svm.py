@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses
 from ..validation import Rows, check_number
 from .limits import up_to
-from .stated import Callback, Samples, SolutionPath, model_path
+from .samples import Callback, Samples, SolutionPath, model_path
 from .weights import check_sample_weight
 
 

@@ -13,7 +13,7 @@ from ..kernels.centred import Centred, plain_kernel
 from ..validation import HUGE, check_number
 
 if TYPE_CHECKING:
-    from . import stated
+    from . import samples
 
 SEARCHED = 1e6  # costs C of a kernel with K_ii = 1: 30 times the largest that users look at
 
@@ -51,7 +51,7 @@ def end_of(least: float) -> float:
 
 
 def of_costs(
-    samples: stated.Samples, end: float | None, largest: float, limit: str = "C_max"
+    samples: samples.Samples, end: float | None, largest: float, limit: str = "C_max"
 ) -> dict[str, Any]:
     """Return how far a path in costs goes.
 

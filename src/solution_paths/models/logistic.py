@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..solution.approximate import ApproximatePath
 from ..validation import Rows
 from .curved import curved_path
-from .stated import Callback, Samples
+from .samples import Callback, Samples
 from .weights import check_sample_weight
 
 

@@ -24,7 +24,7 @@ from ..errors import PathWarning
 from ..problem import L1Constraint, Losses, Problem, Product, losses, penalties
 from ..validation import Floats, Rows, callers_level, check_number
 from .limits import from_least
-from .stated import Reading, Samples, SolutionPath, model_path
+from .samples import Reading, Samples, SolutionPath, model_path
 from .weights import check_shares
 
 LEAST_REACH = 1e-5  # of a column, in predictions: below that accuracy is lost

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..problem import Losses, Problem, Product, Repeated, losses
 from ..validation import Rows
 from .limits import down_to
-from .stated import IN_INVERSE, Callback, Samples, SolutionPath, model_path
+from .samples import IN_INVERSE, Callback, Samples, SolutionPath, model_path
 from .weights import check_shares
 
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from ..problem import Losses, Problem, Product, Repeated, differences, losses, penalties
 from ..validation import Rows, check_choice, check_levels
 from .limits import down_to, from_least
-from .stated import IN_INVERSE, Callback, Samples, SolutionPath, model_path
+from .samples import IN_INVERSE, Callback, Samples, SolutionPath, model_path
 from .weights import check_shares
 
 

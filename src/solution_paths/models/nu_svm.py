@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from ..problem import Losses, Problem, losses, penalties
 from ..validation import Rows
 from .limits import up_to
-from .stated import Callback, Samples, Scale, SolutionPath, model_path
+from .samples import Callback, Samples, Scale, SolutionPath, model_path
 from .weights import check_sample_weight
 
 

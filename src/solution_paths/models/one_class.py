@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses
 from ..validation import Rows, check_number
 from .limits import down_to
-from .stated import IN_INVERSE, Callback, Samples, Scale, SolutionPath, model_path, what_varies
+from .samples import IN_INVERSE, Callback, Samples, Scale, SolutionPath, model_path, what_varies
 from .weights import check_sample_weight
 
 

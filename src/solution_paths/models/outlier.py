@@ -14,7 +14,7 @@ from ..problem.branches import Branches, robust_absolutes, robust_hinges
 from ..solution.branched import local_path
 from ..solution.outliers import OutlierPath
 from ..validation import Floats, check_choice, check_number
-from .stated import Samples
+from .samples import Samples
 
 HOMOTOPIES = ("theta", "s")
 BEFORE_SC = 1.0  # units of margin before s_C, where the path in s begins

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ..solution.outliers import OutlierPath
 from ..validation import Rows, check_flag
 from .outlier import robust_svr_path
-from .stated import Callback, Samples
+from .samples import Callback, Samples
 from .weights import check_sample_weight
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ..problem import Losses, Pieces, Problem, Product, Repeated, losses
 from ..validation import Rows, check_number
 from .limits import between, up_to
-from .stated import Callback, Samples, SolutionPath, held, model_path, what_varies
+from .samples import Callback, Samples, SolutionPath, held, model_path, what_varies
 from .weights import check_sample_weight
 
 

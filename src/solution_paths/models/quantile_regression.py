@@ -8,7 +8,7 @@ from ..problem import Problem, losses
 from ..validation import Rows, check_choice
 from .coefficients import l1_penalty
 from .limits import between, down_to, from_least
-from .stated import IN_INVERSE, Callback, Samples, SolutionPath, held, model_path, what_varies
+from .samples import IN_INVERSE, Callback, Samples, SolutionPath, held, model_path, what_varies
 from .weights import check_shares
 
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, differences, losses
 from ..validation import Rows
 from .limits import up_to
-from .stated import Callback, Samples, SolutionPath, model_path, ranked_pairs
+from .samples import Callback, Samples, SolutionPath, model_path, ranked_pairs
 from .weights import check_sample_weight
 
 

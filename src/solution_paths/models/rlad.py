@@ -10,7 +10,7 @@ from ..problem import Problem, losses
 from ..validation import Rows
 from .coefficients import Bounds, l1_penalty
 from .limits import from_least, up_to
-from .stated import Callback, Samples, SolutionPath, model_path, what_varies
+from .samples import Callback, Samples, SolutionPath, model_path, what_varies
 from .weights import check_sample_weight
 
 

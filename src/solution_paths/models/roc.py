@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..validation import Floats, Rows, check_number
 from .asymmetric_svm import asymmetric_svm_path
-from .stated import SolutionPath
+from .samples import SolutionPath
 
 
 class RocCurve(NamedTuple):

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from ..problem import losses
 from ..validation import Rows, check_number
 from .instances import weighted_path
-from .stated import Callback, Samples, SolutionPath
+from .samples import Callback, Samples, SolutionPath
 from .weights import check_ends
 
 

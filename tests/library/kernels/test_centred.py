@@ -18,7 +18,7 @@ from solution_paths import (
 )
 from solution_paths.kernels import Kernel
 from solution_paths.kernels.centred import CentredKernel, centred_kernel
-from solution_paths.models.stated import Samples
+from solution_paths.models.samples import Samples
 
 RNG = np.random.default_rng(8)
 N = 24

@@ -15,7 +15,9 @@ from solution_paths.problem import Losses, Problem, losses, penalties
 
 MODELS = ROOT / "src/solution_paths/models"
 STATED = [  # the models that state their problem, and two curved ones, which have its samples
-    file for file in sorted(MODELS.glob("*.py")) if "from .stated import" in file.read_text("utf-8")
+    file
+    for file in sorted(MODELS.glob("*.py"))
+    if "from .samples import" in file.read_text("utf-8")
 ]
 
 

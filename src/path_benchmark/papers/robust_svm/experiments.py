@@ -26,7 +26,7 @@ from pydantic import Field
 from solution_paths import outlier_svm_path, outlier_svr_path
 from solution_paths.kernels import LINEAR, Kernel
 from solution_paths.models.outlier import robust_svm_path, robust_svr_path
-from solution_paths.models.stated import Samples
+from solution_paths.models.samples import Samples
 from solution_paths.solution.outliers import OutlierPath
 
 from ...data import load
