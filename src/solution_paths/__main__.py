@@ -167,7 +167,7 @@ def slowest() -> list[tuple[Any, tuple[Any, ...]]]:
     return [
         (operations.operated, asked),
         (envelopes.boxes, (*boxes, new[:, :, :, ::1])),
-        (areas.weigh, (graphs, *points, new[:, ::1])),
+        (areas.contribute, (graphs, *points, new[:, ::1])),
     ]
 
 

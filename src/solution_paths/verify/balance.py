@@ -1,4 +1,4 @@
-"""Duals whose balance is off by rounding, put right; and what that costs."""
+"""Corrections of duals whose balance is off by rounding, and their cost."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def rebalanced(
     u: Sequence[Floats],
     units: Sequence[Floats],
 ) -> tuple[list[Floats], Floats]:
-    """Return changes of duals that take up an imbalance, and the price of one that remains.
+    """Return changes of duals that remove an imbalance, and the price of an imbalance that remains.
 
-    Of each free variable one row is changed: such rows as have room for it and are nearest to
-    where it costs nothing, that is, whose values are at a knot between the duals that it allows.
+    One row is changed for each free variable. It must have room for the change, and be nearest to
+    a point where the change costs nothing: a value at a knot, the dual inside of its interval.
 
     Parameters
     ----------
     beta : (r, B) array
-        What the duals lack: linear less sum_g B_g'a_g.
+        Residual of the balance: linear - sum_g B_g'a_g.
     columns, graphs, z, u, units : one entry for each group
         B_g (n, r), its graph, points of its values and subgradients (4, n, B), and the values' unit
         (B,).
@@ -48,13 +48,13 @@ def rebalanced(
     if not beta.size:
         return changes, price
     B = [part.toarray() if sp.issparse(part) else part for part in columns]
-    largest = np.max([np.abs(own).max(axis=0) for own in B], axis=0)[:, None]
+    largest = np.max([np.abs(matrix).max(axis=0) for matrix in B], axis=0)[:, None]
     room = (np.abs(beta) / np.where(largest > 0, largest, 1.0)).max(axis=0)
     points = list(zip(graphs, z, u, units, strict=True))
     if len(beta) == 1:
         pairs = zip(points, B, strict=True)
-        found = [g.cheapest(x, a, own[:, 0], room, unit) for (g, x, a, unit), own in pairs]
-        _by_one(beta[0], B, np.array(found), changes, price[0])
+        cheapest = [g.cheapest(x, a, matrix[:, 0], room, unit) for (g, x, a, unit), matrix in pairs]
+        _by_one(beta[0], B, np.array(cheapest), changes, price[0])
         return changes, price
     # of changing each dual either way, (2, n, B)
     sides = np.concatenate([g.costs(x, a, room) / unit for g, x, a, unit in points], axis=1)
@@ -62,31 +62,31 @@ def rebalanced(
     one_sided = np.where(np.isfinite(sides), sides, -np.inf).max(axis=0)
     one_sided = np.where(one_sided < 0, np.inf, one_sided)
     flat, price = _by_several(beta, np.vstack(B), sides.max(axis=0), one_sided, scale)
-    return np.split(flat, np.cumsum([len(own) for own in B])[:-1]), price
+    return np.split(flat, np.cumsum([len(matrix) for matrix in B])[:-1]), price
 
 
 def _by_one(
-    beta: Floats, B: Sequence[Floats], found: Floats, changes: Sequence[Floats], price: Floats
+    beta: Floats, B: Sequence[Floats], cheapest: Floats, changes: Sequence[Floats], price: Floats
 ) -> None:
-    """Write changes and prices where there is one free variable.
+    """Write changes and prices for one free variable.
 
-    ``found`` (groups, 2, 3, B) are each group's rows, see `areas.cheapest`: those with room on both
-    sides first.
+    ``cheapest`` (groups, 2, 3, B) are the best rows of each group, see `areas.cheapest`: rows with
+    room on both sides come first.
     """
     each = np.arange(len(beta))
-    kind = np.where(found[:, 0, 0].max(axis=0) > 0.0, 0, 1)
-    near, row, cost = found[:, kind, :, each].transpose(2, 1, 0)  # (groups, B)
+    kind = np.where(cheapest[:, 0, 0].max(axis=0) > 0.0, 0, 1)
+    near, row, cost = cheapest[:, kind, :, each].transpose(2, 1, 0)  # (groups, B)
     best = near.argmax(axis=0)
-    for k, own in enumerate(B):
+    for k, matrix in enumerate(B):
         at = np.flatnonzero((best == k) & (near[k] > 0.0))
         rows = row[k, at].astype(np.int64)
-        factor = 1.0 / own[rows, 0]
+        factor = 1.0 / matrix[rows, 0]
         changes[k][rows, at] = factor * beta[at]
         price[at] = np.abs(factor) * cost[k, at]
 
 
 def _independent(B: Floats) -> NDArray[np.int64]:
-    """Return columns of B on which all others depend: in balance with these duals are with all."""
+    """Return indices of a basis of B's columns: duals in balance with these are with all."""
     if not B.size:
         return np.empty(0, dtype=np.int64)
     largest = np.abs(B).max(axis=0)
@@ -96,34 +96,33 @@ def _independent(B: Floats) -> NDArray[np.int64]:
 
 
 def _by_several(
-    beta: Floats, B: Floats, far: Floats, one_sided: Floats, scale: Floats
+    beta: Floats, B: Floats, distance: Floats, one_sided: Floats, scale: Floats
 ) -> tuple[Floats, Floats]:
-    """Return changes (n, B) and prices, by what a change costs: on one side, where none has two."""
-    flat, price = np.zeros(scale.shape), np.full(beta.shape, np.inf)
+    """Return changes (n, B) and prices by distances, one-sided where no row has room both ways."""
+    changes, price = np.zeros(scale.shape), np.full(beta.shape, np.inf)
     for k in range(beta.shape[1]):
-        rows, columns, inverse = _chosen(B, far[:, k] + NEAREST)
+        rows, columns, inverse = _chosen(B, distance[:, k] + NEAREST)
         if not len(rows):  # all duals at their bounds
-            far[:, k] = one_sided[:, k]
-            rows, columns, inverse = _chosen(B, far[:, k] + NEAREST)
-        flat[rows, k] = inverse @ beta[columns, k]
-        price[columns, k] = np.abs(inverse).T @ (far[rows, k] * scale[rows, k])
-    return flat, price
+            distance[:, k] = one_sided[:, k]
+            rows, columns, inverse = _chosen(B, distance[:, k] + NEAREST)
+        changes[rows, k] = inverse @ beta[columns, k]
+        price[columns, k] = np.abs(inverse).T @ (distance[rows, k] * scale[rows, k])
+    return changes, price
 
 
 def _chosen(B: Floats, far: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """Return rows of B, the nearest that are independent, columns, and the inverse of their part.
+    """Return the nearest independent rows of B, as many columns, and their block's inverse.
 
-    It is transposed. The columns are as many, and all others depend on them in rows that aren't
-    infinitely far.
+    The inverse is transposed. All columns depend on these in the rows at a finite distance.
     """
-    fit = np.flatnonzero(np.isfinite(far))
-    columns = _independent(B[fit])
+    finite = np.flatnonzero(np.isfinite(far))
+    columns = _independent(B[finite])
     if not len(columns):
-        return fit[:0], columns, np.zeros((0, 0))
-    own = B[np.ix_(fit, columns)]
-    _, _, order = qr((own / far[fit, None]).T, mode="economic", pivoting=True)
+        return finite[:0], columns, np.zeros((0, 0))
+    block = B[np.ix_(finite, columns)]
+    _, _, order = qr((block / far[finite, None]).T, mode="economic", pivoting=True)
     rows = order[: len(columns)]
     try:
-        return fit[rows], columns, np.linalg.inv(own[rows].T)
+        return finite[rows], columns, np.linalg.inv(block[rows].T)
     except np.linalg.LinAlgError:
-        return fit[:0], columns[:0], np.zeros((0, 0))
+        return finite[:0], columns[:0], np.zeros((0, 0))

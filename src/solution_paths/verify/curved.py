@@ -1,6 +1,6 @@
 """The judge of generalised linear models: the duality gap of primal and dual points, from the data.
 
-In extended precision where the machine has it; it knows nothing of whoever found the points.
+In extended precision where the machine has it, from the points alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ LONG: Any = np.longdouble
 
 
 class Gaps(NamedTuple):
-    """Objectives of B points, their gap, and how far off it may be by rounding: (B,) each."""
+    """Objectives of B points, their gap, and a bound of its rounding error: (B,) each."""
 
     primal: Floats
     dual: Floats
@@ -94,8 +94,8 @@ def gaps(
 
     where a loss is log(1 + exp(-y f)) of a label y, or exp(f) - y f + y log y - y of a count.
 
-    Duals that break a constraint are moved before they bound: to where the conjugate is finite,
-    scaled down until their sum is zero, and for r = 1 all scaled until max_j |x_j.a| <= lam.
+    Duals are made feasible before the dual objective is computed: moved to where the conjugate is
+    finite, scaled down until their sum is zero, and for r = 1 scaled until max_j |x_j.a| <= lam.
 
     Parameters
     ----------
@@ -111,28 +111,28 @@ def gaps(
     used = m > 0
     X, m = (X[used]).astype(LONG), m[used].astype(LONG)[:, None]
     lam, w, b = lam.astype(LONG), w.astype(LONG), b.astype(LONG)
-    own = JUDGED[loss](y[used].astype(LONG)[:, None], m, a[used] / m)
-    u, scale = own.duals(), LONG(1)
+    family = JUDGED[loss](y[used].astype(LONG)[:, None], m, a[used] / m)
+    u, scale = family.duals(), LONG(1)
     c = X.T @ (m * u)
     if l1_ratio == 1.0:
         top = np.abs(c).max(axis=0)
         scale = np.where(top > lam, lam / np.where(top > 0, top, 1), 1)
         u, c = u * scale, c * scale
     r = LONG(l1_ratio)
-    losses, conjugates = own.losses(X @ w + b), own.conjugates(scale)
+    losses, conjugates = family.losses(X @ w + b), family.conjugates(scale)
     penalty = lam * (r * np.abs(w) + (1 - r) / 2 * w * w)
     over = np.maximum(np.abs(c) - lam * r, 0)
     conjugate = np.zeros_like(over) if r == 1 else over * over / (2 * (1 - r) * lam)
-    parts = [*(m * np.abs(part) for part in losses + conjugates), penalty, conjugate]
-    sizes = [part.sum(axis=0) for part in parts]
+    summands = [*(m * np.abs(term) for term in losses + conjugates), penalty, conjugate]
+    sizes = [term.sum(axis=0) for term in summands]
     # beside the terms: what rounding of f and X'a may do, to first order
     moved = (np.abs(m * u) * (abs(X) @ np.abs(w) + np.abs(b))).sum(axis=0)
     terms = X.shape[0] + X.shape[1] + 16
     rounding = terms * np.finfo(LONG).eps * (sum(sizes) + 2 * moved)
     primal = (m * sum(losses)).sum(axis=0) + penalty.sum(axis=0)
     dual = -(m * sum(conjugates)).sum(axis=0) - conjugate.sum(axis=0)
-    found = (primal, dual, primal - dual, rounding)
-    return Gaps(*(np.asarray(part, dtype=np.float64) for part in found))
+    results = (primal, dual, primal - dual, rounding)
+    return Gaps(*(np.asarray(term, dtype=np.float64) for term in results))
 
 
 def _times_log(p: Any) -> Any:

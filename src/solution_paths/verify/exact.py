@@ -1,8 +1,8 @@
 """Sums in twice the working precision: pairs hi + lo of doubles, by Dekker and Knuth.
 
 Only additions and products of doubles, so that results are the same on every machine. A sum of m
-products carries an absolute error of (m UNIT)^2 times the sum of their absolute values: see
-`relative`. The judge's own: what makes answers has other sums (`twofold`, `homotopy.twofold`).
+products has an absolute error of (m UNIT)^2 times the sum of their absolute values: see `relative`.
+Only the judge uses them; answers are computed by `twofold` and `homotopy.twofold`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..compilation import cached_njit, inner_njit, read_only
 Floats = NDArray[np.float64]
 UNIT = np.finfo(np.float64).eps / 2  # the rounding of one operation
 SPLITTER = 134217729.0  # 2^27 + 1
-ROWS = 16  # of a matrix that are split at once, so that they stay in the processor's cache
-TINY = 2.0**-900
+SLICED_ROWS = 16  # of a matrix that are split at once, so that they fit into the cache
+LEAST_SCALE = 2.0**-900
 
 
 def relative(terms: int, exact: bool) -> float:
@@ -75,11 +75,11 @@ def _plus_pair(hi, lo, off, last, out):
             out[0, i, b], out[1, i, b] = two_sum(s, low) if last else (s, low)
 
 
-def sum_of_pairs(parts: Sequence[tuple[Floats, Floats, Floats]], shape: tuple[int, int]) -> Floats:
+def sum_of_pairs(pairs: Sequence[tuple[Floats, Floats, Floats]], shape: tuple[int, int]) -> Floats:
     """Return the sum (3, n, B) of numbers hi + lo, each known within off; all of shape (n, B)."""
     out = np.zeros((3, *shape))
-    for k, part in enumerate(parts):
-        _plus_pair(*read_only(*part), k == len(parts) - 1, out)
+    for k, pair in enumerate(pairs):
+        _plus_pair(*read_only(*pair), k == len(pairs) - 1, out)
     return out
 
 
@@ -181,14 +181,14 @@ def _rows_sparse(indptr, indices, x, wanted, hi, lo, out, rest):
 def rows_times(
     X, wanted: NDArray[np.bool_], hi: Floats, lo: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    """Return X (hi + lo), (n, B), as a pair where it is wanted (n, B), zeros elsewhere."""
+    """Return X (hi + lo), (n, B), as a pair where ``wanted`` (n, B) is true, zeros elsewhere."""
     out, rest = np.zeros(wanted.shape[::-1]), np.zeros(wanted.shape[::-1])
     lo = np.zeros_like(hi) if lo is None else lo
-    parts = [np.ascontiguousarray(part.T) for part in (wanted, hi, lo)]
+    arrays = [np.ascontiguousarray(array.T) for array in (wanted, hi, lo)]
     if sp.issparse(X):
-        _rows_sparse(*read_only(*_entries(X), *parts), out, rest)
+        _rows_sparse(*read_only(*_entries(X), *arrays), out, rest)
     else:
-        _rows_dense(*read_only(X, *parts), out, rest)
+        _rows_dense(*read_only(X, *arrays), out, rest)
     return out.T, rest.T
 
 
@@ -198,12 +198,12 @@ def _entries(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
 
 
 def by_slices(X: Floats, hi: Floats, lo: Floats, largest: float) -> tuple[Floats, Floats, Floats]:
-    """Return X (hi + lo), (n, B), as a pair, and how far off it is, (B,), by products in double.
+    """Return X (hi + lo), (n, B), as a pair, and its error, (B,), by products in double precision.
 
-    X and each column are split into slices of so few bits that products of the first ones are sums
-    without rounding, in whatever order (Ozaki, Ogita, Oishi and Rump 2012, "Error-free
-    transformations of matrix multiplication"). It is accurate beside the largest terms that there
-    can be: for matrices whose entries, at most ``largest``, are alike in size, such as kernels.
+    X and each column are split into slices of so few bits that products of the first slices have
+    no rounding error, in any order of summation (Ozaki, Ogita, Oishi and Rump 2012, "Error-free
+    transformations of matrix multiplication"). The error is relative to the largest possible terms,
+    so the entries of X, at most ``largest``, should be of similar size, as a kernel's are.
     """
     d, k = X.shape[1], hi.shape[1]
     bits = (52 - int(np.ceil(np.log2(d + 1)))) // 2
@@ -211,24 +211,24 @@ def by_slices(X: Floats, hi: Floats, lo: Floats, largest: float) -> tuple[Floats
     first, rest = _sliced(hi, bits, tops)
     second, third = _sliced(rest, bits, tops * 2.0**-bits)
     parts = [first, second, third + lo], [first, rest + lo]
-    columns = [np.concatenate(own, axis=1) for own in parts]
-    found = np.empty((2, X.shape[0], k))
-    for begin in range(0, X.shape[0], ROWS):
-        rows = slice(begin, begin + ROWS)
+    columns = [np.concatenate(arrays, axis=1) for arrays in parts]
+    product = np.empty((2, X.shape[0], k))
+    for begin in range(0, X.shape[0], SLICED_ROWS):
+        rows = slice(begin, begin + SLICED_ROWS)
         one, left = _sliced(X[rows], bits, largest)
         two, three = _sliced(left, bits, largest * 2.0**-bits)
         sums, more = one @ columns[0], two @ columns[1]
         total, low = add(sums[:, :k], sums[:, k : 2 * k])
         total, lower = add(total, more[:, :k])
         small = sums[:, 2 * k :] + more[:, k:] + three @ hi
-        found[:, rows] = add(total, low + lower + small)
+        product[:, rows] = add(total, low + lower + small)
     size = d * largest * tops
-    return found[0], found[1], (4 * relative(d, False) * 4.0**-bits + 8 * UNIT**2) * size
+    return product[0], product[1], (4 * relative(d, False) * 4.0**-bits + 8 * UNIT**2) * size
 
 
 def _sliced(x: Floats, bits: int, largest: Floats | float) -> tuple[Floats, Floats]:
-    """Return numbers of at most that size rounded to so many bits of it, and what is left."""
-    shift = 1.5 * 2.0 ** (52 - bits) * 2.0 ** np.ceil(np.log2(np.maximum(largest, TINY)))
+    """Return numbers of at most size ``largest`` rounded to its first bits, and the remainders."""
+    shift = 1.5 * 2.0 ** (52 - bits) * 2.0 ** np.ceil(np.log2(np.maximum(largest, LEAST_SCALE)))
     head = x + shift
     head -= shift
     return head, x - head

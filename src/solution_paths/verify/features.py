@@ -1,4 +1,4 @@
-"""What coefficients leave of the gap, under a ridge, penalties or an l1 constraint."""
+"""The coefficients' contribution to a judgement, under a ridge, penalties or an l1 constraint."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from ..problem import penalties
 from ..problem.bundle import Bundle, Stack
 from ..validation import Floats
 from .exact import UNIT, add, column_sums, multiply
-from .graph import KNOWN, OFF, Graph, Pair, Share
+from .graph import DATA_ROUNDING, OFF, Contribution, Graph, Pair
 from .products import Gram
-from .scales import Own, Scales
+from .scales import CoordinateScales, Scales
 from .verdict import GAP_LIMIT
 
 
 @dataclass(frozen=True, eq=False)
 class Regulariser:
-    """What holds the coefficients.
+    """The function g of the coefficients: penalty, ridge and l1 constraint.
 
     Attributes
     ----------
     graph : of penalty and ridge, and of the constraint with its multiplier; None for a ridge alone
     ridge : float
     multiplier : (B,) of the l1 constraint, or None
-    slack : (B,) what the l1 constraint leaves; negative where it is violated
-    radius : (B,) its right-hand side
+    slack : (B,) of the l1 constraint; negative where it is violated
+    radius : (B,) right-hand side of the l1 constraint
     """
 
     graph: Graph | None
@@ -38,19 +38,19 @@ class Regulariser:
 
     @classmethod
     def of(cls, problems: Bundle, c: Pair, w: Pair, answer: Any, beta: Pair) -> Regulariser:
-        """Return what holds the coefficients of B solutions with correlations c (d, B)."""
+        """Return the regulariser of B solutions with correlations c (d, B)."""
         one, d = problems.one, len(w.hi)
         if one.pure_ridge:
             return cls(None, one.ridge)
         if one.constraint is None:
-            own = problems.penalty or Stack.of([penalties.unpenalised(d)])
-            return cls(Graph(own.plus_ridge(one.ridge)), one.ridge)
+            penalty = problems.penalty or Stack.of([penalties.unpenalised(d)])
+            return cls(Graph(penalty.plus_ridge(one.ridge)), one.ridge)
         widening: Any = one.constraint.free
         radius = problems.radius + widening @ answer.free
         size, rest = column_sums(np.abs(w.hi))
         slack = (radius - size) - rest
         mu = answer.multiplier
-        if mu is None and widening.any():  # its balance says what it is
+        if mu is None and widening.any():  # the balance of the free variables implies it
             mu = widening @ (beta.hi + beta.lo) / (widening @ widening)
         elif mu is None:
             mu = best_multiplier(np.abs(c.hi), one.ridge, radius)
@@ -62,12 +62,12 @@ def _l1_graph(d: int, mu: Floats, ridge: float) -> Graph:
     """Return the graph of mu |w| + ridge/2 w^2."""
     flat = Stack.of([penalties.unpenalised(d)]).plus_ridge(ridge)
     level = np.broadcast_to(mu, (d, 1, len(mu)))
-    parts = vars(flat) | {"slopes": np.concatenate([-level, level], axis=1)}
-    return Graph(Stack._derived(*parts.values()))
+    arrays = vars(flat) | {"slopes": np.concatenate([-level, level], axis=1)}
+    return Graph(Stack._derived(*arrays.values()))
 
 
 def best_multiplier(c: Floats, ridge: float, radius: Floats) -> Floats:
-    """Return the multiplier (B,) of ||w||_1 <= radius that bounds best, for |c| (d, B).
+    """Return the multiplier (B,) of ||w||_1 <= radius with the best lower bound, for |c| (d, B).
 
     It solves sum_j (|c_j| - mu)^+ = ridge radius, or is 0 where the constraint doesn't bind.
     """
@@ -78,126 +78,130 @@ def best_multiplier(c: Floats, ridge: float, radius: Floats) -> Floats:
     return np.maximum(np.where(over >= level, level, -np.inf).max(axis=0), 0.0)
 
 
-def of_coefficients(
-    held: Regulariser,
+def contribution_of_coefficients(
+    regulariser: Regulariser,
     c: Pair,
     given: Pair,
     w: Pair,
     kernel: Gram | None,
     scales: Scales,
-    own: Own | None,
-    coarse: Floats | None,
-) -> Share:
-    """Return what coefficients w lack, beside correlations c = X'a of duals put in balance.
+    coordinate_scales: CoordinateScales | None,
+    answer_error: Floats | None,
+) -> Contribution:
+    """Return the contribution of coefficients w beside correlations c = X'a of balanced duals.
 
-    ``given`` are those of the duals as they were: the violations are theirs. ``own`` are the
-    units of each one, ``coarse`` is what rounding the answer may change in c, where these are
-    asked for.
+    ``given`` are the correlations of the duals as stated, from which violations are computed.
+    ``answer_error`` is the error of c from rounding of the answer. It and ``coordinate_scales`` are
+    None if not needed.
     """
-    if held.graph is None:
-        return _ridge_alone(held.ridge, c, given, w, kernel, scales, coarse)
-    graph = held.graph
+    if regulariser.graph is None:
+        return _contribution_of_ridge(regulariser.ridge, c, given, w, kernel, scales, answer_error)
+    graph = regulariser.graph
     inside, bound = graph.clipped(w), graph.subgradient(c)
-    found = graph.share(
+    contribution = graph.contribution(
         inside,
         bound,
         bound if given is c else graph.subgradient(given),
         (scales.w, scales.c),
-        None if own is None else (own.w, own.c),
-        coarse=None if coarse is None else (inside[OFF], coarse),
+        None if coordinate_scales is None else (coordinate_scales.w, coordinate_scales.c),
+        answer_error=None if answer_error is None else (inside[OFF], answer_error),
     )
-    if held.multiplier is None:
-        return found
-    return Share.total([found, _of_constraint(held, w, scales)])
+    if regulariser.multiplier is None:
+        return contribution
+    return Contribution.total([contribution, _contribution_of_constraint(regulariser, w, scales)])
 
 
-def _of_constraint(held: Regulariser, w: Pair, scales: Scales) -> Share:
-    """Return what the l1 constraint adds: multiplier times slack, and their signs."""
-    assert held.multiplier is not None
-    assert held.slack is not None
-    assert held.radius is not None
-    mu, slack = np.maximum(held.multiplier, 0.0), held.slack
+def _contribution_of_constraint(regulariser: Regulariser, w: Pair, scales: Scales) -> Contribution:
+    """Return the contribution of the l1 constraint: multiplier times slack, and their signs."""
+    assert regulariser.multiplier is not None
+    assert regulariser.slack is not None
+    assert regulariser.radius is not None
+    mu, slack = np.maximum(regulariser.multiplier, 0.0), regulariser.slack
     size = np.abs(w.hi).sum(axis=0)
-    unit = np.maximum(held.radius, scales.w)
-    over = np.maximum(-slack / unit, -held.multiplier / scales.c)
+    unit = np.maximum(regulariser.radius, scales.w)
+    over = np.maximum(-slack / unit, -regulariser.multiplier / scales.c)
     over = np.maximum(over, 0.0)
     kkt = np.maximum(over, np.minimum(np.maximum(slack, 0.0) / unit, mu / scales.c))
-    rounding = mu * 4 * UNIT * (np.abs(held.radius) + size)
+    rounding = mu * 4 * UNIT * (np.abs(regulariser.radius) + size)
     zero = np.zeros_like(mu)
-    return Share(mu * np.abs(slack), rounding, kkt, zero, over, zero, zero, zero, kkt, zero)
+    return Contribution(mu * np.abs(slack), rounding, kkt, zero, over, zero, zero, zero, kkt, zero)
 
 
-def _ridge_alone(
+def _contribution_of_ridge(
     ridge: float,
     c: Pair,
     given: Pair,
     w: Pair,
     kernel: Gram | None,
     scales: Scales,
-    coarse: Floats | None,
-) -> Share:
-    """Return ridge/2 times the squared distance of w from c / ridge, and that over w's length."""
+    answer_error: Floats | None,
+) -> Contribution:
+    """Return the contribution ridge/2 ||w - c / ridge||^2, and the distance over w's length."""
     if kernel is not None:
-        return _of_expansion(ridge, c, given, w, kernel, scales, coarse)
-    (square, square_off), (far2, far2_off) = (_square(*_apart(x, w, ridge)) for x in (c, given))
+        return _contribution_of_expansion(ridge, c, given, w, kernel, scales, answer_error)
+    (square, square_off), (far2, far2_off) = (
+        _square(*_difference(x, w, ridge)) for x in (c, given)
+    )
     far, length = np.sqrt(far2), np.maximum(np.sqrt((w.hi**2).sum(axis=0)), scales.w)
     length = np.maximum(length, far)
     far_off = np.where(far > 0, far2_off / np.maximum(far, np.sqrt(far2_off)), np.sqrt(far2_off))
     resolution = kkt_resolution = zero = np.zeros_like(square)
-    if coarse is not None:
-        wide = ((coarse / ridge + UNIT * np.abs(w.hi)) ** 2).sum(axis=0)
+    if answer_error is not None:
+        wide = ((answer_error / ridge + UNIT * np.abs(w.hi)) ** 2).sum(axis=0)
         resolution, kkt_resolution = ridge / 2 * wide, np.sqrt(wide) / length
-    own = far / length, far_off / length
+    violation = far / length, far_off / length
     gaps = ridge / 2 * square, ridge / 2 * square_off
-    floor = ridge / 2 * (KNOWN * scales.w) ** 2 / GAP_LIMIT
-    return Share(*gaps, *own, zero, resolution, kkt_resolution, floor, *own)
+    floor = ridge / 2 * (DATA_ROUNDING * scales.w) ** 2 / GAP_LIMIT
+    return Contribution(*gaps, *violation, zero, resolution, kkt_resolution, floor, *violation)
 
 
-def _of_expansion(
+def _contribution_of_expansion(
     ridge: float,
     c: Pair,
     given: Pair,
     w: Pair,
     kernel: Gram,
     scales: Scales,
-    coarse: Floats | None,
-) -> Share:
-    """Return the same of the coefficients of an expansion, and how far off its values are.
+    answer_error: Floats | None,
+) -> Contribution:
+    """Return the same for the coefficients of a kernel expansion.
 
-    A violation is judged by the values: rounding of the matrix moves these by its own size, but
-    lengths by the root of it. The matrix is known to the rounding of its entries.
+    The violation is the error of its values: rounding of the matrix moves values in proportion,
+    but lengths by its square root. The matrix is known to the rounding of its entries.
     """
-    e, off = _apart(c, w, ridge)
-    other, other_off = (e, off) if given is c else _apart(given, w, ridge)
+    e, off = _difference(c, w, ridge)
+    other, other_off = (e, off) if given is c else _difference(given, w, ridge)
     unit, least = np.min(scales.z, axis=0), max(float(np.sqrt(kernel.X.diagonal().max())), 1e-300)
     zero = np.zeros_like(unit)
-    floor = ridge / 2 * (KNOWN * unit / least) ** 2 / GAP_LIMIT
-    if coarse is None:  # whether duals imply w but for rounding is told by sizes, without a product
-        own, others = ((np.abs(x) + lost).sum(axis=0) for x, lost in ((e, off), (other, other_off)))
+    floor = ridge / 2 * (DATA_ROUNDING * unit / least) ** 2 / GAP_LIMIT
+    if answer_error is None:  # sums of sizes bound the error, without a product
+        size, other_size = (
+            (np.abs(x) + lost).sum(axis=0) for x, lost in ((e, off), (other, other_off))
+        )
         largest = kernel.largest()
-        far = largest * others / unit
-        rest = zero, zero, zero, floor, zero, far
-        return Share(zero, ridge / 2 * largest * own**2, zero, far, *rest)
-    nothing, lost = np.zeros_like(e), coarse / ridge + UNIT * np.abs(w.hi)
-    exact = not kernel.slices  # a difference is small, or rounded: else double precision will do
-    Ke, sizes = kernel.times(Pair(e, nothing, nothing), exact)
+        far = largest * other_size / unit
+        violations = zero, zero, zero, floor, zero, far
+        return Contribution(zero, ridge / 2 * largest * size**2, zero, far, *violations)
+    zeros, lost = np.zeros_like(e), answer_error / ridge + UNIT * np.abs(w.hi)
+    exact = not kernel.slices  # a difference is small, or rounded: double precision is enough
+    Ke, sizes = kernel.times(Pair(e, zeros, zeros), exact)
     Koff, wide = np.hsplit(kernel.size @ np.concatenate([off, lost], axis=1), 2)
     square, square_off = _square_of_expansion(e, off, Ke, Koff)
     values = Pair(Ke.hi, Ke.lo, Ke.off + Koff)
     if given is not c:
-        values, _ = kernel.times(Pair(other, nothing, other_off), exact)
-    sizes = KNOWN * sizes
+        values, _ = kernel.times(Pair(other, zeros, other_off), exact)
+    sizes = DATA_ROUNDING * sizes
     resolution = ridge / 2 * (lost * wide + np.abs(e) * sizes).sum(axis=0)
     kkt_resolution = (wide + sizes).max(axis=0) / unit
     far, far_off = np.abs(values.hi).max(axis=0) / unit, values.off.max(axis=0) / unit
     gaps = ridge / 2 * np.maximum(square, 0.0), ridge / 2 * square_off
-    return Share(*gaps, far, far_off, zero, resolution, kkt_resolution, floor, far, far_off)
+    return Contribution(*gaps, far, far_off, zero, resolution, kkt_resolution, floor, far, far_off)
 
 
-def _apart(c: Pair, w: Pair, ridge: float) -> tuple[Floats, Floats]:
-    """Return w - c / ridge, rounded once, and how far off it is."""
-    own, rest = multiply(w.hi, ridge)
-    e, lost = add(own, -c.hi)
+def _difference(c: Pair, w: Pair, ridge: float) -> tuple[Floats, Floats]:
+    """Return w - c / ridge, rounded once, and its error."""
+    product, rest = multiply(w.hi, ridge)
+    e, lost = add(product, -c.hi)
     e = (e + (lost + rest + (ridge * w.lo - c.lo))) / ridge
     return e, c.off / ridge + w.off + 4 * UNIT * np.abs(e)
 
@@ -209,7 +213,7 @@ def _square(e: Floats, off: Floats) -> tuple[Floats, Floats]:
 
 
 def _square_of_expansion(e: Floats, off: Floats, Ke: Pair, Koff: Floats) -> tuple[Floats, Floats]:
-    """Return e'K e and its error: with e off by d that is 2 d'K e + d'K d, little where K e is."""
+    """Return e'K e and its error: 2 d'K e + d'K d for an error d of e, small where K e is."""
     value = np.abs(Ke.hi) + Ke.off
     error = (np.abs(e) * Ke.off + off * (2 * value + Koff)).sum(axis=0)
     terms, rest = multiply(e, Ke.hi)

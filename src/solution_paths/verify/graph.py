@@ -25,11 +25,11 @@ from . import areas
 from .exact import UNIT, add
 from .verdict import GAP_LIMIT
 
-# Knots, and the unit of coefficients, are known to this share of their size. What that may change
-# in the objective counts as nothing: a gap is relative to no less than it, over the gaps' limit.
-KNOWN = 8 * UNIT
-HI, LO, OFF, OUT = range(4)  # of points: a number as hi + lo, its error, and how far it was moved
-NOTHING = np.empty((0, 0)), np.empty((0, 0, 0))
+# Relative error of knots and of the unit of coefficients. The change of the objective that it may
+# cause, over the limit of gaps, is the least size that a gap is relative to.
+DATA_ROUNDING = 8 * UNIT
+HI, LO, OFF, OUT = range(4)  # of points: a number hi + lo, its error, how far it was outside
+EMPTY = np.empty((0, 0)), np.empty((0, 0, 0))
 
 
 class Pair(NamedTuple):
@@ -46,17 +46,17 @@ class Pair(NamedTuple):
         return cls(values, zero, zero)
 
 
-class Share(NamedTuple):
-    """What a part of a problem contributes to a judgement of B solutions; each entry is (B,).
+class Contribution(NamedTuple):
+    """The contribution of a part of a problem to a judgement of B solutions; each entry is (B,).
 
     Attributes
     ----------
-    gap, rounding : a share of the absolute gap, and how far off it may be
-    kkt, kkt_rounding : the largest violation of a condition, and how far off it may be
-    infeasible : the largest of those without which there is no bound
-    resolution, kkt_resolution : what rounding the answer itself to doubles may cause
-    floor : what the gap is relative to, at least
-    own, own_rounding : as ``kkt``, but of each coordinate in its own units
+    gap, rounding : summand of the absolute gap, and a bound of its error
+    kkt, kkt_rounding : the largest violation of a condition, and a bound of its error
+    infeasible : the largest violation of a constraint that the lower bound needs
+    resolution, kkt_resolution : gap and violation that rounding the answer to doubles may cause
+    floor : summand of the least size that the gap is relative to
+    coordinate_kkt, coordinate_rounding : as ``kkt``, with each coordinate in its own units
     """
 
     gap: Floats
@@ -67,15 +67,15 @@ class Share(NamedTuple):
     resolution: Floats
     kkt_resolution: Floats
     floor: Floats
-    own: Floats
-    own_rounding: Floats
+    coordinate_kkt: Floats
+    coordinate_rounding: Floats
 
     @classmethod
-    def total(cls, shares: Sequence[Share]) -> Share:
+    def total(cls, contributions: Sequence[Contribution]) -> Contribution:
         """Return sums of gaps and their errors, and the largest violations."""
-        found = np.array(shares)
+        entries = np.array(contributions)
         summed = [name in ("gap", "rounding", "resolution", "floor") for name in cls._fields]
-        return cls(*np.where(np.array(summed)[:, None], found.sum(axis=0), found.max(axis=0)))
+        return cls(*np.where(np.array(summed)[:, None], entries.sum(axis=0), entries.max(axis=0)))
 
 
 class Graph:
@@ -91,9 +91,9 @@ class Graph:
 
     @cached_property
     def _tables(self) -> tuple[Floats, ...]:
-        """Room for one graph and its mirror image, and the pieces: see `areas`."""
-        own = read_only(*vars(self.pieces).values())
-        return np.empty((2, 6, own[0].shape[1] + 1)), *own
+        """The work array for one graph and its mirror image, and the pieces: see `areas`."""
+        arrays = read_only(*vars(self.pieces).values())
+        return np.empty((2, 6, arrays[0].shape[1] + 1)), *arrays
 
     # -- positions -----------------------------------------------------------------------------
 
@@ -102,12 +102,12 @@ class Graph:
         return self._placed(z, False)
 
     def subgradient(self, u: Pair) -> Floats:
-        """Return u moved to where some point has it as a subgradient, as points (4, n, B)."""
+        """Return u moved into the range of the subgradients, as points (4, n, B)."""
         return self._placed(u, True)
 
     def duals(self, a: Floats) -> Floats:
         """Return subgradients -a, exact numbers, as points."""
-        return self._placed((a, NOTHING[0], NOTHING[0]), True, -1.0)
+        return self._placed((a, EMPTY[0], EMPTY[0]), True, -1.0)
 
     def _placed(self, x: Sequence[Floats], dual: bool, sign: float = 1.0) -> Floats:
         out = np.empty((4, *x[0].shape))
@@ -115,69 +115,73 @@ class Graph:
         return out
 
     def values(self, z: Floats) -> Floats:
-        """Return the sum of f(z) at points z and what goes with it, (5, B): see `areas.values`."""
+        """Return the sum of f(z) at points z with its bounds, (5, B): see `areas.values`."""
         out = np.zeros((5, z.shape[2]))
         areas.values(self._tables, *read_only(z), out)
         return out
 
     def derivatives(self, z: Floats) -> Floats:
         """Return f'(z) of smooth functions, rounded."""
-        own = self.pieces
-        difference, rest = add(z[HI][:, None], -own.knots)
+        pieces = self.pieces
+        difference, rest = add(z[HI][:, None], -pieces.knots)
         dz = difference + (rest + z[LO][:, None])
-        first = own.left[:, 0] + own.curvature[:, 0] * np.minimum(dz[:, 0], 0.0)
-        ends = np.concatenate([own.knots[:, 1:], np.full_like(own.knots[:, :1], np.inf)], axis=1)
-        more = own.curvature[:, 1:] * np.clip(dz, 0.0, ends - own.knots)
+        first = pieces.left[:, 0] + pieces.curvature[:, 0] * np.minimum(dz[:, 0], 0.0)
+        ends = np.concatenate(
+            [pieces.knots[:, 1:], np.full_like(pieces.knots[:, :1], np.inf)], axis=1
+        )
+        more = pieces.curvature[:, 1:] * np.clip(dz, 0.0, ends - pieces.knots)
         return first + more.sum(axis=1)
 
-    # -- what points cost ----------------------------------------------------------------------
+    # -- distances and areas -------------------------------------------------------------------
 
     def costs(self, z: Floats, u: Floats, room: Floats) -> Floats:
-        """Return the distances of points along z if u is less, and if it is more, by room (B,).
+        """Return the distances (2, n, B) along z after u changes by room (B,) down, and up.
 
-        They are (2, n, B), and inf out of range.
+        They are inf where u leaves its range.
         """
         out = np.empty((2, *z.shape[1:]))
         areas.costs(self._tables, *read_only(z, u, room), out)
         return out
 
     def cheapest(self, z: Floats, u: Floats, column: Floats, room: Floats, unit: Floats) -> Floats:
-        """Return which u can be changed at least cost, (2, 3, B): see `areas.cheapest`."""
+        """Return the row whose u can change at least cost, (2, 3, B): see `areas.cheapest`."""
         out = np.zeros((2, 3, z.shape[2]))
         areas.cheapest(self._tables, *read_only(z, u, column, room, 1.0 / unit), out)
         return out
 
-    def share(
+    def contribution(
         self,
         z: Floats,
         u: Floats,
         given: Floats,
         units: Sequence[Floats],
-        alone: Sequence[Floats] | None = None,
-        size: Floats = NOTHING[0],
-        coarse: Sequence[Floats] | None = None,
-    ) -> Share:
-        """Return what points add to a judgement: areas of (z, u), violations of (z, given).
+        coordinate_units: Sequence[Floats] | None = None,
+        data_error: Floats = EMPTY[0],
+        answer_error: Sequence[Floats] | None = None,
+    ) -> Contribution:
+        """Return the contribution of points to a judgement: areas of (z, u), KKT of (z, given).
 
         Parameters
         ----------
         z, u, given : (4, n, B) arrays
         units : pair of (B,) arrays
             Of z and u.
-        alone : pair of (n, B) arrays, optional
-            Those of each point by itself.
-        size : (n, B or 1) array, optional
-            What data's rounding makes of z.
-        coarse : pair of (n, B) arrays, optional
-            What the answer's rounding makes of z and u.
+        coordinate_units : pair of (n, B) arrays, optional
+            Units of z and u of each coordinate by itself.
+        data_error : (n, B or 1) array, optional
+            Error of z from rounding of the data.
+        answer_error : pair of (n, B) arrays, optional
+            Errors of z and u from rounding of the answer.
         """
         out = np.zeros((10, z.shape[2]))
-        own = NOTHING[1] if alone is None else 1.0 / np.stack(alone)
-        more = NOTHING[1] if coarse is None else np.stack(coarse)
+        per_coordinate = EMPTY[1] if coordinate_units is None else 1.0 / np.stack(coordinate_units)
+        errors = EMPTY[1] if answer_error is None else np.stack(answer_error)
         per = 1.0 / np.stack(units)
-        areas.weigh(self._tables, *read_only(z, u, given, per, own, size, more), out)
+        areas.contribute(
+            self._tables, *read_only(z, u, given, per, per_coordinate, data_error, errors), out
+        )
         out[1] += 2 * (z.shape[1] + 8) * UNIT * out[0]
         out[7] /= GAP_LIMIT
-        if alone is None:
+        if coordinate_units is None:
             out[8:] = out[2:4]
-        return Share(*out)
+        return Contribution(*out)

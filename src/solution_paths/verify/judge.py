@@ -25,20 +25,20 @@ from .verdict import KKT_LIMIT, Verdict
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a solver says, or B solutions of it in columns: then each array has a last axis of B.
+    """A solution, or B of them in columns: then each array has a last axis of B.
 
     Parameters
     ----------
     w : (d,) array, optional
-        Coefficients; with a kernel those of the samples, (N,). Left out, they are those that the
-        duals imply, which a ridge without a penalty allows.
+        Coefficients; with a kernel those of the samples, (N,). By default those that the duals
+        imply, for a ridge without a penalty.
     free : (r,) array, optional
         The free variables; may be left out where there are none.
     duals : sequence of (n_g,) arrays, optional
-        For each group of losses a = -f'(z). Of smooth losses they may be left out, or None: values
-        imply them. Without others only a bound from elsewhere tells a gap.
+        For each group of losses a = -f'(z). For smooth losses they may be left out, or None:
+        values imply them. Without other duals the gap needs a bound from elsewhere.
     multiplier : float, optional
-        Of the l1 constraint; left out, the one that bounds best.
+        Of the l1 constraint; by default the one with the best lower bound.
     """
 
     w: Any = None
@@ -49,8 +49,8 @@ class Answer:
     def alone(self) -> Answer:
         """Return the first of B columns."""
 
-        def first(own: Any) -> Any:
-            return None if own is None else own[..., 0]
+        def first(values: Any) -> Any:
+            return None if values is None else values[..., 0]
 
         duals = None if self.duals is None else [first(a) for a in self.duals]
         return Answer(first(self.w), first(self.free), duals, first(self.multiplier))
@@ -62,7 +62,7 @@ def judge(
     *,
     lower_bound: float | None = None,
 ) -> Verdict:
-    """Say how far an answer is from an optimum.
+    """Judge how far an answer is from an optimum.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def judge(
     Verdict
         Floats, or (B,) arrays where the answer has columns. All nan for an answer that isn't
         finite. The KKT violation of a coordinate is its distance from its graph, in units of the
-        data. First in double precision; what that doesn't show to hold, in twice that.
+        data. All is computed in double precision; solutions that don't hold by it, in twice that.
 
     Raises
     ------
@@ -108,20 +108,20 @@ def judge(
             f"There are {problems.count} problems and {count} columns in the answer; give one "
             "problem, or one for each column."
         )
-    parts = [columns.w, columns.free, *(columns.duals or []), columns.multiplier]
-    if not all(np.isfinite(part).all() for part in parts if part is not None):
-        found = Verdict(*[np.full(count, np.nan)] * 8)
+    arrays = [columns.w, columns.free, *(columns.duals or []), columns.multiplier]
+    if not all(np.isfinite(array).all() for array in arrays if array is not None):
+        verdict = Verdict(*[np.full(count, np.nan)] * 8)
     else:
-        found = _judged(problems, columns, lower_bound)
+        verdict = _judged(problems, columns, lower_bound)
         with np.errstate(invalid="ignore"):  # a gap and its rounding may both be infinite
-            least = np.fmin(found.gap - found.rounding, found.least_error)
-        most = np.fmin(found.gap + found.rounding, found.error)
-        found = replace(found, error=most, least_error=least)
-    return found.alone() if alone else found
+            least = np.fmin(verdict.gap - verdict.rounding, verdict.least_error)
+        most = np.fmin(verdict.gap + verdict.rounding, verdict.error)
+        verdict = replace(verdict, error=most, least_error=least)
+    return verdict.alone() if alone else verdict
 
 
 def objectives(problems: Sequence[Problem], answer: Answer) -> Floats:
-    """Return the objectives (B,) of answers in columns, each of its problem.
+    """Return the objectives (B,) of answers in columns, each in its problem.
 
     Values outside of a domain count as its end.
     """
@@ -129,24 +129,28 @@ def objectives(problems: Sequence[Problem], answer: Answer) -> Floats:
 
 
 def _judged(problems: Bundle, columns: Columns, lower_bound: float | None) -> Verdict:
-    """Judge in double precision, and what that doesn't show to hold in twice that.
+    """Judge in double precision; solutions that don't hold by it, in twice that.
 
-    Products with a kernel's matrix, which are most of it, first by slices in double precision.
+    With a kernel, products with its matrix take most of the time: slices in double precision first.
     """
-    found = Judgement(problems).verdict(columns, lower_bound, exact=False)
+    verdict = Judgement(problems).verdict(columns, lower_bound, exact=False)
     kkt_limit = np.inf if columns.duals is None else KKT_LIMIT
     for slices in (False,) if problems.one.kernel is None else (True, False):
-        again = np.flatnonzero(~found.holds(kkt_limit=kkt_limit))
+        again = np.flatnonzero(~verdict.holds(kkt_limit=kkt_limit))
         if len(again):
-            own = problems.taken(again), _taken(columns, again)
-            other = Judgement(own[0], slices).verdict(own[1], lower_bound, exact=True)
-            found = found.amended(again, other)
-    return found
+            undecided = problems.taken(again), _taken(columns, again)
+            other = Judgement(undecided[0], slices).verdict(undecided[1], lower_bound, exact=True)
+            verdict = verdict.amended(again, other)
+    return verdict
 
 
 def _taken(columns: Columns, which: NDArray[np.int64]) -> Columns:
     duals = columns.duals
-    duals = None if duals is None else [None if own is None else own[:, which] for own in duals]
+    duals = (
+        None
+        if duals is None
+        else [None if values is None else values[:, which] for values in duals]
+    )
     multiplier = None if columns.multiplier is None else columns.multiplier[which]
     w = None if columns.w is None else columns.w[:, which]
     return Columns(w, columns.free[:, which], duals, multiplier)
@@ -176,14 +180,14 @@ def _columns(problem: Problem, answer: Answer) -> tuple[Columns, bool]:
     count = 1 if alone else np.shape(leading)[1]
 
     def column(name: str, value: Any, rows: int) -> Floats:
-        own = np.asarray(value, dtype=np.float64)
-        own = own[:, None] if alone and own.ndim == 1 else own
-        if own.shape != (rows, count):
+        array = np.asarray(value, dtype=np.float64)
+        array = array[:, None] if alone and array.ndim == 1 else array
+        if array.shape != (rows, count):
             raise ValueError(
                 f"{name} has shape {np.shape(value)}, but {rows} entries a solution were expected, "
                 f"and {count} solution(s): give it that shape."
             )
-        return own
+        return array
 
     duals = [
         None if a is None else column(f"duals[{k}]", a, len(group.pieces))

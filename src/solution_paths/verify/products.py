@@ -1,6 +1,6 @@
 """Products with the matrices of a statement, in double precision or in twice that, with a bound.
 
-Independent of whoever solves the problem: sums are those of `objectives.exact`.
+Independent of the solver: sums are those of `exact`.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ class Matrix:
         self._terms = _terms(self.X, 1), _terms(self.X, 0)
 
     def times(self, w: Pair, exact: bool, reach: Floats | None = None) -> tuple[Pair, Floats]:
-        """Return X w, (n, B), for w (d, B), and |X| times what bounds |w|, if not itself."""
-        reach, found = np.abs(w.hi) if reach is None else reach, None
-        if self.size is self.X and not exact:  # which is read once
-            both = np.asarray(self.X @ np.concatenate([w.hi, reach], axis=1))
-            found, sizes = np.hsplit(both, 2)
+        """Return X w, (n, B), for w (d, B), and |X| reach; ``reach`` bounds |w|, by default |w|."""
+        reach, product = np.abs(w.hi) if reach is None else reach, None
+        if self.size is self.X and not exact:  # one pass over X
+            products = np.asarray(self.X @ np.concatenate([w.hi, reach], axis=1))
+            product, sizes = np.hsplit(products, 2)
         else:
             sizes = np.asarray(self.size @ reach)
         if exact:
             hi, lo, off = self._exactly(w, sizes)
         else:
-            hi = np.asarray(self.X @ w.hi) if found is None else found
+            hi = np.asarray(self.X @ w.hi) if product is None else product
             lo, off = np.zeros_like(sizes), relative(self._terms[0], exact) * sizes
         if w.off.any():
             off = off + self.size @ w.off
         return Pair(hi, lo, off), sizes
 
     def _exactly(self, w: Pair, sizes: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return X w as a pair, and how far off it is."""
+        """Return X w as a pair, and a bound of its error."""
         return *_rows(self.X, w.hi, w.lo), relative(self._terms[0], True) * sizes
 
     def transposed(self, b: Floats, exact: bool) -> Pair:
@@ -77,13 +77,13 @@ class Matrix:
 
 
 class Gram(Matrix):
-    """The matrix of a kernel, whose entries are alike in size.
+    """The matrix of a kernel, whose entries are of similar size.
 
     Parameters
     ----------
     X : as of `Matrix`
     slices : bool
-        Whether products are those of slices, which take less time and are not as accurate.
+        Whether products are sums over slices, which are faster and less accurate.
     """
 
     def __init__(self, X: Map, slices: bool) -> None:
@@ -101,30 +101,30 @@ class Gram(Matrix):
         return hi, lo, np.broadcast_to(off, sizes.shape)
 
 
-def total(parts: list[Pair], shape: tuple[int, int]) -> Pair:
+def total(pairs: list[Pair], shape: tuple[int, int]) -> Pair:
     """Return a sum of pairs."""
-    if len(parts) == 1:
-        return parts[0]
-    return Pair(*sum_of_pairs(parts, shape))
+    if len(pairs) == 1:
+        return pairs[0]
+    return Pair(*sum_of_pairs(pairs, shape))
 
 
 def rounded(part: Pair) -> Pair:
-    """Return a pair as one double, what is lost counted in its ``off``."""
+    """Return a pair rounded to one double, the rounding added to its error."""
     return Pair(
         part.hi, np.zeros_like(part.lo), part.off + np.abs(part.lo) + UNIT * np.abs(part.hi)
     )
 
 
 def _terms(X: Map, axis: int) -> int:
-    """Return the number of terms that entries of X w (axis 1) or X'a (0) are summed from."""
+    """Return the largest number of terms in an entry of X w (axis 1) or X'a (axis 0)."""
     if isinstance(X, Product):
         return sum(_terms(factor, axis) for factor in X.factors)
     if isinstance(X, Repeated):
         return _terms(X.X, axis)
     if not sp.issparse(X):
         return X.shape[axis]
-    own = sp.csr_array(X)
-    counts = np.diff(own.indptr) if axis == 1 else np.bincount(own.indices)
+    rows = sp.csr_array(X)
+    counts = np.diff(rows.indptr) if axis == 1 else np.bincount(rows.indices)
     return int(counts.max(initial=0))
 
 
@@ -134,8 +134,8 @@ def _rows(X: Map, hi: Floats, lo: Floats) -> tuple[Floats, Floats]:
             hi, lo = _rows(factor, hi, lo)
         return hi, lo
     if isinstance(X, Repeated):
-        found, rest = _rows(X.X, X.columns(hi), X.columns(lo))
-        return X.rows(found, hi), X.rows(rest, hi)
+        high, low = _rows(X.X, X.columns(hi), X.columns(lo))
+        return X.rows(high, hi), X.rows(low, hi)
     return rows_times(_plain(X), np.ones((X.shape[0], hi.shape[1]), dtype=bool), hi, lo)
 
 
@@ -145,13 +145,13 @@ def _columns(X: Map, hi: Floats, lo: Floats) -> tuple[Floats, Floats]:
             hi, lo = _columns(factor, hi, lo)
         return hi, lo
     if isinstance(X, Repeated):
-        other = X.T
-        found, rest = _columns(X.X, other.columns(hi), other.columns(lo))
-        return other.rows(found, hi), other.rows(rest, hi)
-    found, rest = transposed(_plain(X), hi)
-    return found, rest + np.asarray(X.T @ lo)
+        transpose = X.T
+        high, low = _columns(X.X, transpose.columns(hi), transpose.columns(lo))
+        return transpose.rows(high, hi), transpose.rows(low, hi)
+    high, low = transposed(_plain(X), hi)
+    return high, low + np.asarray(X.T @ lo)
 
 
 def _plain(X: Map) -> Map:
-    """Return what compiled code takes: a dense array of its own rows, or CSR."""
+    """Return a matrix as compiled code takes it: dense and contiguous, or CSR."""
     return sp.csr_array(X) if sp.issparse(X) else np.ascontiguousarray(X)

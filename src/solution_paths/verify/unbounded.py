@@ -1,9 +1,9 @@
 """Claims that a problem has no optimum, judged from the statement and a direction alone.
 
-Along a direction for ever, each convex function changes by its recession function: its outermost
-slope times how far the value moves. Where the sum is negative beyond what a change of the data by
-`DEPENDENT` can make of it, the objective falls without a bound. The same of the dual objective,
-along a direction of duals, says that no point meets all constraints (a Farkas certificate).
+Along a direction, each convex function changes by its recession function: its outermost slope times
+the change of the value. If the sum is negative, and stays so for any change of the data by the
+share `DATA_CHANGE`, the objective is unbounded below. The same for the dual objective along a
+direction of duals proves that no point meets all constraints (a Farkas certificate).
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from ..problem import Pieces, Problem
 from ..problem.maps import absolute
 from ..validation import Floats
 
-DEPENDENT = 2.0**-44  # share of the data below which what differs may be rounding
+DATA_CHANGE = 2.0**-44  # relative to the data: smaller differences may be rounding
 
 
 def falls(problem: Problem, w: Floats, v: Floats) -> float:
-    """Return the slope of the objective along a direction for ever; 0.0 unless surely negative.
+    """Return the slope of the objective at infinity along a direction; 0.0 unless surely negative.
 
     Parameters
     ----------
     problem : Problem
     w : (d,) array
-        Direction of the coefficients; with a kernel of the samples' ones.
+        Direction of the coefficients; with a kernel, of the samples' coefficients.
     v : (r,) array
         Direction of the free variables.
 
@@ -39,20 +39,23 @@ def falls(problem: Problem, w: Floats, v: Floats) -> float:
     -0.8
     """
     w, v = np.asarray(w, dtype=float), np.asarray(v, dtype=float)
-    slope, noise = float(problem.linear @ v), DEPENDENT * float(np.abs(problem.linear) @ np.abs(v))
+    slope, noise = (
+        float(problem.linear @ v),
+        DATA_CHANGE * float(np.abs(problem.linear) @ np.abs(v)),
+    )
     if problem.ridge > 0.0 and w.any():
         return 0.0
     for group in problem.losses:
         z = np.asarray(group.X @ w + group.free @ v) if w.any() else np.asarray(group.free @ v)
         terms = absolute(group.X) @ np.abs(w) + abs(group.free) @ np.abs(v)
-        own, rest = _recession(group.pieces, z, DEPENDENT * np.asarray(terms))
-        slope, noise = slope + own, noise + rest
+        change, doubt = _recession(group.pieces, z, DATA_CHANGE * np.asarray(terms))
+        slope, noise = slope + change, noise + doubt
     if problem.penalty is not None:
-        own, rest = _recession(problem.penalty, w, np.zeros(len(w)))
-        slope, noise = slope + own, noise + rest
+        change, doubt = _recession(problem.penalty, w, np.zeros(len(w)))
+        slope, noise = slope + change, noise + doubt
     if problem.constraint is not None:
         widened = float(np.asarray(problem.constraint.free) @ v)
-        if np.abs(w).sum() > widened + DEPENDENT * float(np.abs(v).max(initial=0.0)):
+        if np.abs(w).sum() > widened + DATA_CHANGE * float(np.abs(v).max(initial=0.0)):
             return 0.0
     return slope if slope < -noise else 0.0
 
@@ -69,25 +72,25 @@ def contradicts(problem: Problem, duals: Sequence[Floats]) -> float:
     if problem.constraint is not None or problem.kernel is not None:
         return 0.0
     d, r = problem.features, problem.n_free
-    pull, terms, balance, parts = np.zeros(d), np.zeros(d), np.zeros(r), np.zeros(r)
+    pull, terms, balance, sizes = np.zeros(d), np.zeros(d), np.zeros(r), np.zeros(r)
     slope = noise = 0.0
     for group, a in zip(problem.losses, duals, strict=True):
         pull, terms = pull + group.X.T @ a, terms + absolute(group.X).T @ np.abs(a)
-        balance, parts = balance + group.free.T @ a, parts + abs(group.free).T @ np.abs(a)
-        own, rest = _support(group.pieces, -a, np.zeros(len(a)))
-        slope, noise = slope - own, noise + rest
-    if (np.abs(balance) > DEPENDENT * parts).any():
+        balance, sizes = balance + group.free.T @ a, sizes + abs(group.free).T @ np.abs(a)
+        change, doubt = _support(group.pieces, -a, np.zeros(len(a)))
+        slope, noise = slope - change, noise + doubt
+    if (np.abs(balance) > DATA_CHANGE * sizes).any():
         return 0.0
     if problem.penalty is None:
-        own, rest = (0.0 if (np.abs(pull) <= DEPENDENT * terms).all() else np.inf), 0.0
+        change, doubt = (0.0 if (np.abs(pull) <= DATA_CHANGE * terms).all() else np.inf), 0.0
     else:
-        own, rest = _support(problem.penalty, pull, DEPENDENT * terms)
-    slope, noise = slope - own, noise + rest
+        change, doubt = _support(problem.penalty, pull, DATA_CHANGE * terms)
+    slope, noise = slope - change, noise + doubt
     return slope if slope > noise else 0.0
 
 
 def _recession(f: Pieces, z: Floats, noise: Floats) -> tuple[float, float]:
-    """Return how functions change along values z for ever, and by how much that is uncertain."""
+    """Return the sum of recession functions at z, and a bound of its error."""
     upwards, still = z > 0, np.abs(z) <= noise
     steep = np.where(upwards, f.slopes[:, -1], f.slopes[:, 0])
     ends = np.where(upwards, np.isfinite(f.high), np.isfinite(f.low))
@@ -99,11 +102,11 @@ def _recession(f: Pieces, z: Floats, noise: Floats) -> tuple[float, float]:
 
 
 def _support(f: Pieces, x: Floats, noise: Floats) -> tuple[float, float]:
-    """Return the largest x'z for z in the domains of functions, and how uncertain that is."""
+    """Return the largest x'z for z in the domains of functions, and a bound of its error."""
     moves = np.abs(x) > noise
     end = np.where(x > 0, f.high, f.low)
     if np.isinf(end[moves]).any():
         return np.inf, 0.0
     size = np.where(np.isfinite(end), np.abs(end), 0.0)
-    uncertain = (noise + DEPENDENT * np.abs(x)) * size
+    uncertain = (noise + DATA_CHANGE * np.abs(x)) * size
     return float((x[moves] * end[moves]).sum()), float(uncertain.sum())

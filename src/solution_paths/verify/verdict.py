@@ -12,30 +12,32 @@ from numpy.typing import NDArray
 from ..validation import Floats
 
 KKT_LIMIT = 1e-7
-LOOKED_AT = 1000  # solutions, at most, to find the part of a path that is certified
+MOST_EXAMINED = 1000  # solutions that are judged, at most, to find the certified part of a path
 GAP_LIMIT = 1e-9
 SAID = {"holds": "holds", "fails": "FAILS", "undecided": "is UNDECIDED"}
 ERROR_LIMIT = 1e-6  # of an answer that can be relied on, see `Verdict.error`
-SORTS = np.array(["undecided", "fails"])
+NOT_HOLDING = np.array(["undecided", "fails"])
 Entry: TypeAlias = Any  # a float, or (B,) floats
 
 
 def status_of(gap: float, rounding: float, resolution: float, limit: float) -> str:
     """Return "holds", "fails" or "undecided" for a violation known within its rounding.
 
-    It holds only if it is within the limit however the rounding fell. It fails if it is beyond the
-    limit whatever the rounding, and beyond twice what the rounding of the solution itself to
-    double precision may cause: nearer than that no solution in doubles need come.
+    It holds if violation plus rounding is within the limit. It fails if violation minus rounding
+    is beyond the limit and beyond twice the resolution, the violation that rounding of the solution
+    to double precision may cause: no solution in doubles need be nearer.
     """
     return str(statuses(gap, rounding, resolution, limit))
 
 
 def statuses(gap: Entry, rounding: Entry, resolution: Entry, limit: float) -> NDArray[np.str_]:
-    """Return the same of many at once."""
+    """Return `status_of` of arrays, entry by entry."""
     with np.errstate(invalid="ignore"):  # a gap and its rounding may both be infinite
         beyond = gap - np.asarray(rounding) > np.fmax(limit, 2 * np.asarray(resolution))
         fails = np.isnan(gap) | (np.asarray(gap) == np.inf) | beyond
-        return np.where(gap + np.asarray(rounding) <= limit, "holds", SORTS[fails.astype(int)])
+        return np.where(
+            gap + np.asarray(rounding) <= limit, "holds", NOT_HOLDING[fails.astype(int)]
+        )
 
 
 def worst_of(*states: str) -> str:
@@ -45,29 +47,29 @@ def worst_of(*states: str) -> str:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found in a solution (or in B of them: then each entry is a (B,) array).
+    """The judgement of a solution (or of B of them: then each entry is a (B,) array).
 
     Attributes
     ----------
     primal, dual : float
         Objective values, recomputed; nan where the solution has no such part. Duals are clipped to
-        their box before they bound.
+        their box before the dual objective is computed.
     gap : float
-        ``(primal - lower bound) / max(|primal|, |lower bound|)``; where the objective vanishes,
-        relative to what 1e-9 of is no more than rounding of the data makes. The lower bound is the
-        solution's own dual objective, or the bound that was passed in when it has no duals.
-        Infinite where duals violate their constraints by more than 1e-7: they bound nothing.
+        ``(primal - lower bound) / max(|primal|, |lower bound|)``. The denominator is at least the
+        size of which 1e-9 is the error from rounding of the data: where the objective vanishes.
+        The lower bound is the dual objective, or the bound that was passed in for a solution
+        without duals. Infinite where duals violate their constraints by more than 1e-7.
     kkt : float
         Largest violation of feasibility, complementarity, stationarity and balance; see
         `Certificate`. nan without duals.
     rounding, kkt_rounding : float
-        How far off these may be because they are evaluated in floating point: a bound.
+        Bounds of their errors from evaluation in floating point.
     resolution, kkt_resolution : float
-        How large they may become by rounding w and b (duals and K for a kernel) to double.
+        Gap and violation that rounding w and b (duals and K for a kernel) to double may cause.
     error, least_error : float
-        The most and the least by which the solution may be off: the smaller of its gap and its KKT
-        violation in each coordinate's own units, rounding added and subtracted. Either one, if
-        small, makes it a good answer: its objective is the least, or it is optimal for data that
+        Upper and lower bound of the solution's error: the smaller of its gap and its KKT violation
+        in each coordinate's own units, rounding added and subtracted. If the gap is small, the
+        objective is nearly optimal; if the violation is, the solution is optimal for data that
         hardly differ. See ``docs/engine.md``, "When a user is warned".
     """
 
@@ -84,12 +86,12 @@ class Verdict:
 
     @property
     def reliable(self) -> Entry:
-        """Whether the solution is surely off by no more than 1e-6: a bool, or (B,) of them."""
+        """Whether the error is surely at most 1e-6: a bool, or (B,) of them."""
         return self.error <= ERROR_LIMIT
 
     @property
     def wrong(self) -> Entry:
-        """Whether it is surely off by more: a bool, or (B,) of them."""
+        """Whether the error is surely larger than 1e-6: a bool, or (B,) of them."""
         return ~(np.asarray(self.least_error) <= ERROR_LIMIT)
 
     def ok(self, gap_limit: float = GAP_LIMIT, kkt_limit: float = KKT_LIMIT) -> bool:
@@ -102,16 +104,16 @@ class Verdict:
     def holds(
         self, gap_limit: float = GAP_LIMIT, kkt_limit: float = KKT_LIMIT
     ) -> NDArray[np.bool_]:
-        """Return of each solution whether it is `ok`."""
+        """Return for each solution whether it is `ok`."""
         kkt = np.asarray(self.kkt + self.kkt_rounding <= kkt_limit) | (kkt_limit == np.inf)
         return kkt & np.asarray(self.gap + self.rounding <= gap_limit)
 
     def alone(self) -> Verdict:
-        """Return what was found in one solution that stands in a column, in floats."""
+        """Return the verdict on the first solution, in floats."""
         return Verdict(*(float(np.ravel(values)[0]) for values in vars(self).values()))
 
     def amended(self, where: NDArray[Any], other: Verdict) -> Verdict:
-        """Return what was found in B solutions, for those ``where`` says what another found."""
+        """Return this verdict with the solutions ``where`` replaced by those of ``other``."""
         merged = {}
         for name, values in vars(self).items():
             merged[name] = np.array(np.broadcast_to(values, np.shape(self.primal)))
@@ -119,15 +121,17 @@ class Verdict:
         return Verdict(**merged)
 
     @classmethod
-    def together(cls, found: Sequence[Verdict]) -> Verdict:
-        """Return what was found in several lots of solutions, in one."""
-        parts = zip(*(vars(own).values() for own in found), strict=True)
-        return cls(*(np.concatenate([np.atleast_1d(part) for part in own]) for own in parts))
+    def together(cls, verdicts: Sequence[Verdict]) -> Verdict:
+        """Return the verdicts on several lots of solutions as one."""
+        columns = zip(*(vars(fields).values() for fields in verdicts), strict=True)
+        return cls(
+            *(np.concatenate([np.atleast_1d(values) for values in fields]) for fields in columns)
+        )
 
     def fault(self) -> tuple[int, float, bool] | None:
-        """Tell which of B solutions is the worst, by how much, and if that is sure; None: reliable.
+        """Return place and error of the worst of B solutions, and whether it is surely above 1e-6.
 
-        If it isn't sure, it is the most by which the solution may be off.
+        The error is `least_error` if it is sure, else `error`. None: all solutions are reliable.
         """
         if np.all(self.reliable):
             return None
@@ -138,7 +142,7 @@ class Verdict:
 
     @property
     def status(self) -> str:
-        """Whether one solution "holds" or "fails", or the two can't be told apart: "undecided"."""
+        """Whether one solution "holds" or "fails", or neither is sure: "undecided"."""
         return worst_of(
             status_of(self.gap, self.rounding, self.resolution, GAP_LIMIT),
             status_of(self.kkt, self.kkt_rounding, self.kkt_resolution, KKT_LIMIT),
@@ -147,7 +151,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Certificate:
-    """Worst violations over all points that were looked at.
+    """Worst violations over all points that were judged.
 
     Attributes
     ----------
@@ -158,28 +162,27 @@ class Certificate:
         Largest relative duality gap, ``(primal - dual) / max(|primal|, |dual|)``. Nothing is
         subtracted from it.
     rounding : float
-        How far off a gap may be, at most, because it is evaluated in floating point. The judge
-        sums in double precision, and where that can't decide in twice that precision. A kernel's
-        matrix is data to it: the problem that is judged is the one with the matrix as rounded.
+        Bound of the gap's error from evaluation in floating point. The judge sums in double
+        precision, and in twice that where it can't decide. A kernel's matrix is data: the problem
+        that is judged is the one with the matrix as rounded.
     kkt_at, gap_at : float
         Parameter values where these occur.
     n_points : int
-        Number of parameter values that were looked at.
+        Number of parameter values that were judged.
     kkt_rounding : float
-        The same for the KKT violation.
+        Bound of the KKT violation's error.
     resolution : float
         The largest gap that rounding the solution to double precision may cause.
     status : {"holds", "fails", "undecided"}
-        Whether kkt <= 1e-7 and gap <= 1e-9, the bounds this library promises, are surely kept, or
-        surely broken. What is within its rounding of a bound is undecided, and so is a gap that is
-        beyond it, but within twice the resolution: data in other units may decide. The worst of
-        all points.
+        Whether kkt <= 1e-7 and gap <= 1e-9, the bounds that this library promises, surely hold or
+        surely fail. A number within its rounding of a bound is undecided. So is a gap beyond it by
+        no more than twice the resolution: data in other units may decide. The worst of all points.
     error, error_at : float
-        By how much the worst solution may be off, and where: the smaller of its gap and its KKT
-        violation (each coordinate in its own units), with their rounding.
+        Largest error of a solution, and where: the smaller of its gap and its KKT violation (each
+        coordinate in its own units), rounding added.
     reliable : bool
-        Whether that is at most 1e-6. If it isn't, path functions and estimators warn; a certificate
-        that doesn't hold may still be reliable.
+        Whether ``error`` is at most 1e-6. If it isn't, path functions and estimators warn; a
+        certificate that doesn't hold may still be reliable.
 
     Examples
     --------
@@ -222,7 +225,7 @@ class Certificate:
 
     @property
     def reliable(self) -> bool:
-        """Whether every solution that was looked at is surely off by no more than 1e-6."""
+        """Whether the error of every solution that was judged is surely at most 1e-6."""
         return self.error <= ERROR_LIMIT
 
     def __str__(self) -> str:
@@ -235,33 +238,33 @@ class Certificate:
         )
 
 
-def states(found: Verdict) -> NDArray[np.str_]:
+def states(verdict: Verdict) -> NDArray[np.str_]:
     """Return the status of each solution."""
-    gap = statuses(found.gap, found.rounding, found.resolution, GAP_LIMIT)
-    kkt = statuses(found.kkt, found.kkt_rounding, found.kkt_resolution, KKT_LIMIT)
+    gap = statuses(verdict.gap, verdict.rounding, verdict.resolution, GAP_LIMIT)
+    kkt = statuses(verdict.kkt, verdict.kkt_rounding, verdict.kkt_resolution, KKT_LIMIT)
     return np.where((gap == "fails") | (kkt == "holds"), gap, kkt)
 
 
-def evenly(count: int, most: int = LOOKED_AT) -> NDArray[np.int64]:
-    """Return the places of some of so many points, evenly spread, both ends among them."""
+def evenly(count: int, most: int = MOST_EXAMINED) -> NDArray[np.int64]:
+    """Return at most ``most`` of ``count`` indices, evenly spread, both ends included."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))
 
 
-def last_holding(found: Verdict) -> int:
-    """Return the place of the last solution that holds with none before it that fails, or -1."""
-    state = states(found)
+def last_holding(verdict: Verdict) -> int:
+    """Return the index of the last solution that holds with none before it that fails, or -1."""
+    state = states(verdict)
     failed = np.flatnonzero(state == "fails")
     holding = np.flatnonzero(state[: failed[0] if len(failed) else None] == "holds")
     return int(holding[-1]) if len(holding) else -1
 
 
-def summary(points: Floats, found: Verdict) -> Certificate:
-    """Return the worst of what was found."""
+def summary(points: Floats, verdict: Verdict) -> Certificate:
+    """Return the certificate: the worst of all verdicts."""
     # a NaN is a violation, never a pass
-    kkt, gap = (np.where(np.isnan(v), np.inf, v) for v in (found.kkt, found.gap))
+    kkt, gap = (np.where(np.isnan(v), np.inf, v) for v in (verdict.kkt, verdict.gap))
     rounding, resolution, kkt_rounding, error = (
         np.where(np.isnan(v), np.inf, v)
-        for v in (found.rounding, found.resolution, found.kkt_rounding, found.error)
+        for v in (verdict.rounding, verdict.resolution, verdict.kkt_rounding, verdict.error)
     )
     return Certificate(
         float(kkt.max()),
@@ -272,7 +275,7 @@ def summary(points: Floats, found: Verdict) -> Certificate:
         len(points),
         float(kkt_rounding.max()),
         float(resolution.max()),
-        worst_of(*set(states(found).tolist())),
+        worst_of(*set(states(verdict).tolist())),
         float(error.max()),
         float(points[error.argmax()]),
     )

@@ -29,7 +29,7 @@ from solution_paths.kernels import Kernel
 from solution_paths.problem import Branches, Losses, Problem, penalties, pieces
 from solution_paths.solution.points import Points
 from solution_paths.verify import judge as judge_answer
-from solution_paths.verify.partitions import MOST
+from solution_paths.verify.partitions import MOST_WALLS
 
 mpl.use("Agg")
 
@@ -70,7 +70,7 @@ def test_ties_and_duplicates_end_in_local_optima_and_never_rise(task, homotopy):
         for t in [*(jump.parameter for jump in path.jumps), path.range[0 if path.falls else 1]]:
             at = path.at_threshold(t)
             k = len(at.samples)
-            assert at.local is (None if k > MOST else True)
+            assert at.local is (None if k > MOST_WALLS else True)
             decided += [k] * (at.local is True)
     assert len(jumps) >= 3
     assert all(jump.after <= jump.before * (1 + 1e-9) for jump in jumps)

@@ -140,7 +140,7 @@ def test_areas_are_gaps_of_the_conjugate(name):
         for slope in (-2.9, -0.4, 0.0, 0.1, 1.7):
             given = graph.subgradient(Pair.of(np.full((1, 4), slope)))
             given[OUT] = 0.0
-            area = graph.share(point, given, given, [np.ones(4)] * 2).gap
+            area = graph.contribution(point, given, given, [np.ones(4)] * 2).gap
             level = given[HI, 0]
             conjugate = (level * fine[:, None] - values).max(axis=0)
             here = graph.values(point)[0] - level * point[HI, 0]

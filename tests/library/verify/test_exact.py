@@ -136,7 +136,7 @@ def test_sums_in_pairs_agree_with_fractions(make):
 def test_products_by_slices_agree_with_fractions_within_what_they_say(d):
     """Of entries alike in size; columns may be as they like."""
     rng = np.random.default_rng(d)
-    K, w = rng.uniform(-1.0, 1.0, size=(exact.ROWS + 3, d)), ill_scaled(rng, d, 4)
+    K, w = rng.uniform(-1.0, 1.0, size=(exact.SLICED_ROWS + 3, d)), ill_scaled(rng, d, 4)
     w[:, 1], w[:, 2] = 0.0, rng.uniform(size=d)
     low = w * 1e-17
     hi, lo, off = exact.by_slices(K, w, low, 1.0)

@@ -49,7 +49,7 @@ def units(stated, answer):
 
 def measured(graph, z, u, units=(1.0, 1.0)):
     """Return what points (4, n, B) add to a judgement, in units of z and u."""
-    return graph.share(z, u, u, [np.full(z.shape[2], unit) for unit in units])
+    return graph.contribution(z, u, u, [np.full(z.shape[2], unit) for unit in units])
 
 
 def points(values):

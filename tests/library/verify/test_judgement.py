@@ -13,7 +13,7 @@ from path_benchmark.solvers.stated import by_clarabel
 from solution_paths.problem import Product, losses
 from solution_paths.problem.bundle import Bundle
 from solution_paths.verify import Answer, judge
-from solution_paths.verify.graph import Share
+from solution_paths.verify.graph import Contribution
 from solution_paths.verify.judge import _columns
 from solution_paths.verify.judgement import Judgement
 
@@ -107,7 +107,7 @@ def test_gaps_are_exact_within_their_rounding(name, size):
     for exact in (False, True):
         own_w, field, reach = judgement._model(columns, exact)
         values = judgement._values(columns, field, reach, exact)
-        found = Share.total(judgement._shares(columns, own_w, values, exact))
+        found = Contribution.total(judgement._contributions(columns, own_w, values, exact))
         assert abs(Fraction(found.gap[0]) - wanted) <= Fraction(found.rounding[0])
     primal = abs(judge(stated, Answer(w, None, duals)).primal)
     assert found.rounding[0] <= 1e-15 * primal + 1e-6 * found.gap[0]
