@@ -108,7 +108,7 @@ class Samples:
         if plain and not K.flags.writeable and asymmetry(K) == 0.0:  # as it was given
             return K
         given = self.kernel.name == "precomputed"
-        found = symmetrised(np.array(K) if given else K, own=True)
+        found = symmetrised(np.array(K) if given else K, writable=True)
         if self.diagonal or self.feature:
             found += self.feature**2
             found[np.diag_indices_from(found)] += self.diagonal

@@ -10,15 +10,14 @@ need be (`Losses`), a kernel in the place of X, free variables v (a bias, thresh
 a nu-SVM) and an l1 constraint. Constraints are functions whose domain ends: a sign, an order of
 thresholds, an equality (`penalties`).
 
-A path needs nothing more than a function of one parameter that returns a `Problem`: `along` takes
-the rates from two evaluations, and checks at a third that knots, slopes and balances move
-affinely. Who finds a solution, and who judges it (`solution_paths.verify`), read the statement
-alone.
+A path needs only a function of one parameter that returns a `Problem`: `along` takes the rates from
+two evaluations, and checks at a third that knots, slopes and balances move affinely. Solvers and
+the judge (`solution_paths.verify`) read the statement alone.
 
 Examples
 --------
-A loss of one's own, an asymmetric tube: predictions may be too low by 1 or too high by 0.5 for
-nothing, and beyond that too high costs three times as much as too low. The cost t is the parameter:
+A custom loss, an asymmetric tube: predictions may be too low by 1 or too high by 0.5 at no cost;
+beyond that, too high costs three times as much as too low. The cost t is the parameter:
 
 >>> import numpy as np
 >>> from solution_paths.problem import Losses, Problem, along, pieces
@@ -29,7 +28,7 @@ nothing, and beyond that too high costs three times as much as too low. The cost
 >>> along(model, 0.0, 2.0).rates["losses[0].slopes"][0]
 array([-1.,  0.,  3.])
 
-The judge tells how far an answer is from the optimum, whoever found it. Here w = 0.5 and b = 0.5
+The judge tells how far any answer is from the optimum. Here w = 0.5 and b = 0.5
 are right for t = 1, and the duals prove it:
 
 >>> from solution_paths.verify import Answer, judge

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..validation import Floats
 from .line import Line, along
-from .pieces import ROUNDED, Pieces, pieces
+from .pieces import ORDER_ROUNDING, Pieces, pieces
 from .statement import Problem
 
 Partition = NDArray[np.integer[Any]]
@@ -32,9 +32,8 @@ class Branches:
     Attributes
     ----------
     lines : tuple of Line
-        From low to high values z: where the domain of one branch ends that of the next begins.
-        There is one group of losses, and a ridge alone holds the weights; free variables may be
-        beside them.
+        From low to high values z: each domain begins where that of the branch before it ends. All
+        problems have one group of losses and a ridge, no penalty; free variables are allowed.
     main : (n,) of int
         The branch of each sample that isn't an outlier.
     losses : callable, optional
@@ -93,13 +92,13 @@ class Branches:
         return replace(problem, losses=(group,))
 
     def functions(self, t: float, partition: Partition) -> Pieces:
-        """Return for each sample the function of the branch that it is on at t."""
+        """Return the function of each sample's branch at t."""
         return on_branches(self.pieces(t), partition)
 
     def values(self, w: Floats, v: Floats) -> Floats:
-        """Return the values (n,) or (n, k) of samples by weights and free variables.
+        """Return the values (n,) or (n, k) of samples, given weights and free variables.
 
-        With a kernel weights are those of rows.
+        With a kernel the weights are the coefficients of its rows.
         """
         problem = self.lines[0].start
         X = problem.losses[0].X if problem.kernel is None else problem.kernel
@@ -107,7 +106,7 @@ class Branches:
 
     @cached_property
     def still(self) -> NDArray[np.bool_]:
-        """Which samples have the value 0 whatever the weights: rows of zeros without a bias."""
+        """Samples whose value is 0 for all weights: rows of zeros without a bias."""
         problem = self.lines[0].start
         free = self._free(np.arange(problem.losses[0].X.shape[0])).any(axis=1)
         if problem.kernel is not None:
@@ -123,63 +122,63 @@ class Branches:
 
     def at_values(self, t: float, z: Floats) -> NDArray[np.int8]:
         """Return the branches (n,) of values; at a threshold the main one."""
-        parts, found = self.pieces(t), self.main.astype(np.int8)
-        low, high = (np.stack([getattr(f, end) for f in parts]) for end in ("low", "high"))
+        pieces, branch = self.pieces(t), self.main.astype(np.int8)
+        low, high = (np.stack([getattr(f, end) for f in pieces]) for end in ("low", "high"))
         rows = np.arange(len(z))
-        for _ in parts:
-            found += z > high[found, rows]
-            found -= z < low[found, rows]
-        return found
+        for _ in pieces:
+            branch += z > high[branch, rows]
+            branch -= z < low[branch, rows]
+        return branch
 
     def rows(self, which: NDArray[np.int64]) -> Floats:
-        """Return A (k, m): d may change these samples' duals and no value just if A'd = 0.
+        """Return A (k, m): changes d of these samples' duals move no value if and only if A'd = 0.
 
-        The balances of free variables hold with it, too.
+        Then they keep the balances of free variables, too.
         """
         problem, free = self.lines[0].start, self._free(which)
         if problem.kernel is not None:
-            own = np.asarray(problem.kernel[np.ix_(which, which)])
+            rows = np.asarray(problem.kernel[np.ix_(which, which)])
             if not free.size:
-                return own
-            size, U = np.linalg.eigh((own + own.T) / 2)
-            own = U * np.sqrt(np.maximum(size, 0.0))  # rows whose products are the kernel
+                return rows
+            size, U = np.linalg.eigh((rows + rows.T) / 2)
+            rows = U * np.sqrt(np.maximum(size, 0.0))  # rows whose products are the kernel
         else:
             X = problem.losses[0].X[which]
-            own = np.asarray(X.toarray() if sp.issparse(X) else X)
-        unit = np.linalg.norm(own, axis=1).max(initial=0.0) or 1.0
-        return np.hstack([own, unit * free])
+            rows = np.asarray(X.toarray() if sp.issparse(X) else X)
+        unit = np.linalg.norm(rows, axis=1).max(initial=0.0) or 1.0
+        return np.hstack([rows, unit * free])
 
 
-def _check_meeting(parts: Sequence[Pieces], main: Partition, t: float) -> None:
-    """Refuse branches between which there is a gap, and a main one that there isn't."""
-    n = len(parts[0])
-    if len(parts) < 2 or any(len(own) != n for own in parts):
-        sizes = [len(own) for own in parts]
+def _check_meeting(branches: Sequence[Pieces], main: Partition, t: float) -> None:
+    """Raise an error if there is a gap between two branches, or ``main`` names no branch."""
+    n = len(branches[0])
+    if len(branches) < 2 or any(len(branch) != n for branch in branches):
+        sizes = [len(branch) for branch in branches]
         raise ValueError(
             f"There are {sizes} functions in the branches; give two or more of n each."
         )
     usable = main.shape == (n,) and main.dtype.kind in "iu"
-    if not usable or main.min(initial=0) < 0 or main.max(initial=0) >= len(parts):
-        last = len(parts) - 1
+    if not usable or main.min(initial=0) < 0 or main.max(initial=0) >= len(branches):
+        last = len(branches) - 1
         raise ValueError(f"main must hold {n} whole numbers from 0 to {last}: correct it.")
-    for k, (own, following) in enumerate(pairwise(parts)):
-        size = np.maximum(np.abs(own.high), 1.0)
-        apart = ~(np.abs(own.high - following.low) <= ROUNDED * size)
+    for k, (branch, following) in enumerate(pairwise(branches)):
+        size = np.maximum(np.abs(branch.high), 1.0)
+        apart = ~(np.abs(branch.high - following.low) <= ORDER_ROUNDING * size)
         if apart.any():
             i = int(apart.argmax())
             raise ValueError(
-                f"Branch {k} of row {i} ends at {own.high[i]:g} and the next one begins at "
+                f"Branch {k} of row {i} ends at {branch.high[i]:g} and the next one begins at "
                 f"{following.low[i]:g}, at the parameter {t:g}; let `high` and `low` be alike."
             )
 
 
-def on_branches(parts: Sequence[Pieces], partition: Partition) -> Pieces:
-    """Return for each sample the function of the branch that it is on."""
-    m = max(own.knots.shape[1] for own in parts)
-    found, *others = (_widened(own, m) for own in parts)
-    for k, own in enumerate(others, 1):
-        found = own.where(partition == k, found)
-    return found
+def on_branches(branches: Sequence[Pieces], partition: Partition) -> Pieces:
+    """Return the function of each sample's branch."""
+    m = max(branch.knots.shape[1] for branch in branches)
+    chosen, *others = (_widened(branch, m) for branch in branches)
+    for k, branch in enumerate(others, 1):
+        chosen = branch.where(partition == k, chosen)
+    return chosen
 
 
 def slope_at(f: Pieces, z: Floats) -> Floats:
@@ -193,8 +192,8 @@ def _widened(f: Pieces, m: int) -> Pieces:
     more = m - f.knots.shape[1]
     if more == 0:
         return f
-    parts = {name: getattr(f, name) for name in ("knots", "slopes", "curvature")}
-    wide = {name: np.pad(own, ((0, 0), (0, more)), mode="edge") for name, own in parts.items()}
+    arrays = {name: getattr(f, name) for name in ("knots", "slopes", "curvature")}
+    wide = {name: np.pad(array, ((0, 0), (0, more)), mode="edge") for name, array in arrays.items()}
     return replace(f, **wide)
 
 

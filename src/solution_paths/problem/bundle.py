@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..validation import Floats
-from .pieces import PARTS, Pieces
+from .pieces import FIELDS, Pieces
 from .statement import Problem
 
 
@@ -19,8 +19,8 @@ class Stack(Pieces):
     @classmethod
     def of(cls, stated: Sequence[Pieces]) -> Stack:
         """Return the pieces of each problem."""
-        columns = zip(*(vars(own).values() for own in stated), strict=True)
-        return cls._derived(*(stacked(list(own)) for own in columns))
+        columns = zip(*(vars(pieces).values() for pieces in stated), strict=True)
+        return cls._derived(*(stacked(list(arrays)) for arrays in columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +30,11 @@ class Bundle:
     Attributes
     ----------
     one : Problem
-        One of them, of which only what is no number is read.
+        One of them: everything but its numbers is common to all.
     count : int
         B; 1 stands for any number.
     numbers : dict
-        Those of `Problem.numbers`, with a last axis of B, or of 1 where all are the same.
+        Arrays of `Problem.numbers`, with a last axis of B, or of 1 where all are the same.
     """
 
     one: Problem
@@ -43,14 +43,14 @@ class Bundle:
 
     @classmethod
     def of(cls, problems: Sequence[Problem]) -> Bundle:
-        """Return problems as they are stated."""
+        """Return the bundle of stated problems."""
         names = [name for name, _ in problems[0].numbers()]
-        columns = zip(*([own for _, own in p.numbers()] for p in problems), strict=True)
-        numbers = zip(names, (stacked(list(own)) for own in columns), strict=True)
+        columns = zip(*([array for _, array in p.numbers()] for p in problems), strict=True)
+        numbers = zip(names, (stacked(list(arrays)) for arrays in columns), strict=True)
         return cls(problems[0], len(problems), dict(numbers))
 
     def taken(self, which: Any) -> Bundle:
-        """Return those at some places (k,)."""
+        """Return the problems with some indices (k,)."""
         if self.count == 1:
             return self
         some = {k: x if x.shape[-1] == 1 else x[..., which] for k, x in self.numbers.items()}
@@ -77,12 +77,12 @@ class Bundle:
         return self.numbers["constraint.radius"]
 
     def _pieces(self, name: str) -> Stack:
-        return Stack._derived(*(self.numbers[f"{name}.{part}"] for part in PARTS))
+        return Stack._derived(*(self.numbers[f"{name}.{field}"] for field in FIELDS))
 
 
 def stacked(arrays: Sequence[Floats]) -> Floats:
     """Return arrays along a last axis: of 1 where all are the same."""
     first = arrays[0]
-    if all(own is first or np.array_equal(own, first) for own in arrays[1:]):
+    if all(array is first or np.array_equal(array, first) for array in arrays[1:]):
         return first[..., None]
     return np.stack(arrays, axis=-1)

@@ -15,12 +15,12 @@ from .bundle import Bundle
 from .maps import Product, Repeated
 from .statement import Problem
 
-BETWEEN = 0.381966  # the third point: where on the way from t0 to t1
-ROUNDED = 1e-12  # of an array's largest entry: what a user's own arithmetic may round
-# What a solution's pieces are straight for only if it stands still.
+PROBE = 0.381966  # the third parameter, as a fraction of the way from t0 to t1
+MODEL_ROUNDING = 1e-12  # of an array's largest entry: error allowed to the model's arithmetic
+# A path is piecewise linear only if these stand still.
 STILL = ("curvature", "ridge", "X", "free", "kernel", "factor")
-# What may bend: it is the objective's value, and moves no solution.
-IDLE = ("value",)
+# These enter the objective's value alone and need not move affinely.
+OBJECTIVE_ONLY = ("value",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +34,10 @@ class Line:
     t0, t1 : float
         Ends; t0 > t1 goes downwards.
     start : Problem
-        That at t0.
+        The problem at t0.
     rates, low : dict
-        Of each array of `Problem.numbers`, by name, its change for a unit of t, and by how much
-        more that is than a double can say: so that the numbers are exact at both ends.
+        By name, the rate of change in t of each array of `Problem.numbers`, as a sum of two
+        doubles, so that the numbers are exact at both ends.
     bends : bool
         Whether the value of some function doesn't move affinely.
     """
@@ -51,27 +51,27 @@ class Line:
     bends: bool = True
 
     def at(self, t: float) -> Problem:
-        """Return the problem at t, stated by the model itself."""
+        """Return the problem that the model states at t."""
         return stated(self.model, t)
 
     def together(self, t: Floats, anew: bool = False) -> Bundle:
         """Return the problems at t (B,), evaluated by rates; ``anew``: each stated by the model.
 
-        Two of those that are evaluated are stated by the model, too. If they differ by more than
-        rounding, or a value bends, all are.
+        Two of the evaluated problems are compared with those that the model states. If they differ
+        by more than rounding, or a value bends, the model states all problems.
         """
-        spots = {len(t) // 3, len(t) - 1}
-        if not (anew or self.bends or len(t) <= len(spots)):
-            found = Bundle(self.start, len(t), dict(self._evaluated(t)))
-            if all(_alike(found, k, self.at(float(t[k]))) for k in spots):
-                return found
+        probes = {len(t) // 3, len(t) - 1}
+        if not (anew or self.bends or len(t) <= len(probes)):
+            bundle = Bundle(self.start, len(t), dict(self._evaluated(t)))
+            if all(_alike(bundle, k, self.at(float(t[k]))) for k in probes):
+                return bundle
         return Bundle.of([self.at(float(s)) for s in t])
 
     def _evaluated(self, t: Floats) -> Iterator[tuple[str, Floats]]:
         """Yield numbers at t, with a last axis of B, or of 1 where they stand still."""
         moved = t - self.t0
-        for name, own in self.start.numbers():
-            value, rate = own[..., None], self.rates[name][..., None]
+        for name, start in self.start.numbers():
+            value, rate = start[..., None], self.rates[name][..., None]
             if rate.any():
                 high, low = two_product(rate, moved)
                 high, rest = two_sum(value, high)
@@ -81,16 +81,16 @@ class Line:
 
     @property
     def settles(self) -> bool:
-        """Whether an optimum that moves along a straight line for ever stands still.
+        """Whether an optimum on an unbounded linear piece of the path stands still.
 
-        It does beside a ridge where nothing but costs of losses grows: the ridge of a moving one
-        would grow faster than what another optimum loses.
+        It does if there is a ridge and only costs of losses grow: a moving optimum's ridge term
+        would grow faster than the objective of a fixed point.
         """
         moving = {name: rate for name, rate in self.rates.items() if rate.any()}
         costs = [rate for name, rate in moving.items() if name.endswith("].slopes")]
-        idle = sum(name.endswith("].value") for name in moving)
-        growing = all((own[:, 0] <= 0).all() and (own[:, -1] >= 0).all() for own in costs)
-        return self.start.ridge > 0 and len(costs) + idle == len(moving) and growing
+        values = sum(name.endswith("].value") for name in moving)
+        growing = all((rate[:, 0] <= 0).all() and (rate[:, -1] >= 0).all() for rate in costs)
+        return self.start.ridge > 0 and len(costs) + values == len(moving) and growing
 
 
 def along(
@@ -106,7 +106,7 @@ def along(
     t0, t1 : float
         Where the path begins and ends.
     start : Problem, optional
-        What the model states at t0, if that is known.
+        The problem at t0, if it is known.
 
     Returns
     -------
@@ -131,17 +131,17 @@ def along(
     t0, t1 = check_number(t0, "t0"), check_number(t1, "t1")
     if t0 == t1:
         raise ValueError(f"t0 and t1 are both {t0:g}; give the two ends of a path.")
-    middle = t0 + BETWEEN * (t1 - t0)
+    middle = t0 + PROBE * (t1 - t0)
     first = stated(model, t0) if start is None else start
-    last, between = stated(model, t1), stated(model, middle)
-    for other in (last, between):
+    last, probe = stated(model, t1), stated(model, middle)
+    for other in (last, probe):
         _check_still(first, other)
-    ends, probe = dict(last.numbers()), dict(between.numbers())
+    ends, probed = dict(last.numbers()), dict(probe.numbers())
     rates, low, bends = {}, {}, False
-    for name, own in first.numbers():
-        rise, bent = _rise(name, own, ends[name], probe[name], (middle - t0) / (t1 - t0))
-        bends = bends or bent
-        if not rise.high.any():  # most stand still: one array of zeros says both
+    for name, array in first.numbers():
+        rise, curved = _rise(name, array, ends[name], probed[name], (middle - t0) / (t1 - t0))
+        bends = bends or curved
+        if not rise.high.any():  # most arrays stand still: one array of zeros serves for both
             rise = Twofold(rise.high, rise.high)
         rates[name], low[name] = rise.divided(t1 - t0)
     return Line(model, t0, t1, first, rates, low, bends)
@@ -156,39 +156,42 @@ def stated(model: Callable[[float], Problem], t: float) -> Problem:
     return problem
 
 
-def _alike(found: Bundle, k: int, stated: Problem) -> bool:
-    """Tell whether the numbers of the k-th of some problems are those stated, but for rounding."""
-    for name, own in stated.numbers():
-        theirs = found.numbers[name]
-        theirs = theirs[..., min(k, theirs.shape[-1] - 1)]
-        if own.shape != theirs.shape:
+def _alike(bundle: Bundle, k: int, stated: Problem) -> bool:
+    """Tell whether the k-th problem of a bundle is the stated one to within rounding."""
+    for name, array in stated.numbers():
+        evaluated = bundle.numbers[name]
+        evaluated = evaluated[..., min(k, evaluated.shape[-1] - 1)]
+        if array.shape != evaluated.shape:
             return False
-        if not np.array_equal(own, theirs):
+        if not np.array_equal(array, evaluated):
             with np.errstate(invalid="ignore"):
-                off = np.abs(np.where(own == theirs, 0.0, own - theirs))
-            if not (off <= ROUNDED * _size(own)).all():
+                off = np.abs(np.where(array == evaluated, 0.0, array - evaluated))
+            if not (off <= MODEL_ROUNDING * _size(array)).all():
                 return False
     return True
 
 
 def _size(*arrays: Floats) -> float:
     """Return the largest finite entry."""
-    return float(max(np.abs(own[np.isfinite(own)]).max(initial=0.0) for own in arrays))
+    return float(max(np.abs(array[np.isfinite(array)]).max(initial=0.0) for array in arrays))
 
 
-def _rise(name: str, a: Floats, b: Floats, c: Floats, part: float) -> tuple[Twofold, bool]:
-    """Return b - a, and whether c doesn't lie between them by ``part``, which only values may."""
+def _rise(name: str, a: Floats, b: Floats, c: Floats, share: float) -> tuple[Twofold, bool]:
+    """Return b - a, and whether c differs from a + share (b - a), which is an error but for values.
+
+    ``share`` is the place of c on the way from a to b.
+    """
     stays = (a == b) & (a == c)  # infinite ends of domains too
     if stays.all():
         return Twofold.of(np.zeros(a.shape)), False
     with np.errstate(invalid="ignore"):
         exact = Twofold.of(np.where(stays, 0.0, b)).plus(Twofold.of(np.where(stays, 0.0, -a)))
         rise = exact.high
-        off = np.abs(np.where(stays, 0.0, a + part * rise - c))
-    bent = not (off <= ROUNDED * _size(a, b, c)).all()
-    if name.endswith(IDLE):
-        return exact, bent
-    if bent:
+        off = np.abs(np.where(stays, 0.0, a + share * rise - c))
+    curved = not (off <= MODEL_ROUNDING * _size(a, b, c)).all()
+    if name.endswith(OBJECTIVE_ONLY):
+        return exact, curved
+    if curved:
         raise ValueError(
             f"{name} does not move affinely with the parameter; use another one, such as its "
             "inverse 1/t, or multiply the whole objective by a function of it."
@@ -202,7 +205,7 @@ def _rise(name: str, a: Floats, b: Floats, c: Floats, part: float) -> tuple[Twof
 
 
 def _check_still(first: Problem, other: Problem) -> None:
-    """Refuse problems whose matrices differ: a path moves knots, slopes and balances alone."""
+    """Raise an error if the matrices of two problems differ: a parameter may not move them."""
     shapes, others = ({k: v.shape for k, v in p.numbers()} for p in (first, other))
     if shapes != others:
         name = next(k for k in [*shapes, *others] if shapes.get(k) != others.get(k))
@@ -210,8 +213,8 @@ def _check_still(first: Problem, other: Problem) -> None:
             f"{name} has shape {shapes.get(name)} at one parameter and {others.get(name)} at "
             "another; state the same losses at all of them."
         )
-    for (name, own), (_, theirs) in zip(first.matrices(), other.matrices(), strict=True):
-        if not _same(own, theirs):
+    for (name, matrix), (_, other_matrix) in zip(first.matrices(), other.matrices(), strict=True):
+        if not _same(matrix, other_matrix):
             raise ValueError(
                 f"{name} changes with the parameter; only knots, slopes, domains, `linear` and the "
                 "radius of the constraint may: move the parameter into these, for example by "
@@ -220,7 +223,7 @@ def _check_still(first: Problem, other: Problem) -> None:
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Tell whether two matrices are equal; of operators, whether they are the same one."""
+    """Tell whether two matrices are equal; two operators are if they are the same object."""
     if a is b:
         return True
     if type(a) is not type(b) or a.shape != b.shape:
@@ -231,6 +234,6 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, Repeated):
         return a.times == b.times and _same(a.X, b.X)
     if sp.issparse(a):
-        parts = ("data", "indices", "indptr")
-        return all(np.array_equal(getattr(a, part), getattr(b, part)) for part in parts)
+        fields = ("data", "indices", "indptr")
+        return all(np.array_equal(getattr(a, field), getattr(b, field)) for field in fields)
     return isinstance(a, np.ndarray) and np.array_equal(a, b)

@@ -1,7 +1,7 @@
 """Losses as pieces, each a few lines: of decisions and labels, or of predictions and targets.
 
 All are functions of f, the value of the decision or prediction; labels y are -1 and +1. Any
-argument beside the first is a number, or one for each sample.
+argument but the first is a number, or one for each sample.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def of_margin(y: ArrayLike, loss: Pieces) -> Pieces:
 
 
 def shortfall(target: ArrayLike, cost: Entry = 1.0) -> Pieces:
-    """Return cost max(0, target - f): what a value lacks."""
+    """Return cost max(0, target - f)."""
     return pieces([_rows(target)], [-_numbers(cost), 0.0])
 
 
 def excess(target: ArrayLike, cost: Entry = 1.0) -> Pieces:
-    """Return cost max(0, f - target): by what a value is too large."""
+    """Return cost max(0, f - target)."""
     return pieces([_rows(target)], [0.0, cost])
 
 
@@ -130,6 +130,8 @@ def piecewise_linear(
     knots, slopes = _numbers(knots), _numbers(slopes)
     rise = np.r_[0.0, np.cumsum(slopes[1:-1] * np.diff(knots))]
     flat = (slopes[0] <= 0) & (slopes[-1] >= 0)
-    own = pieces(list(knots), [cost * s for s in slopes], n=len(y), value=-rise.min() * cost * flat)
-    mirrored = own.mirrored()
+    loss = pieces(
+        list(knots), [cost * s for s in slopes], n=len(y), value=-rise.min() * cost * flat
+    )
+    mirrored = loss.mirrored()
     return Pieces(y[:, None] + mirrored.knots, *list(vars(mirrored).values())[1:])

@@ -1,7 +1,7 @@
 """Matrices that map coefficients to values: dense, sparse, or products kept as their factors.
 
-Whatever has a ``shape``, a product ``@`` and a transpose ``T`` will do, scipy's LinearOperators
-among them.
+Any object with a ``shape``, a product ``@`` and a transpose ``T`` will do, such as scipy's
+LinearOperator.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import scipy.sparse as sp
 
 from ..validation import Floats, check_X
 
-CHECKED: WeakValueDictionary[int, Floats] = WeakValueDictionary()  # arrays, as long as they live
-EXTREMES: dict[int, tuple[float, float]] = {}  # of those of them that were asked for
+CHECKED: WeakValueDictionary[int, Floats] = WeakValueDictionary()  # arrays by id, while they live
+EXTREMES: dict[int, tuple[float, float]] = {}  # least and largest entries of some of them
 Map: TypeAlias = Any  # a Floats array, a CSR array, a Product, a Repeated or a LinearOperator
 
 
@@ -43,7 +43,7 @@ class Product:
     def __init__(self, *factors: Map) -> None:
         self.factors = tuple(as_map(factor, f"factor {k}") for k, factor in enumerate(factors))
         inner = [(a.shape[1], b.shape[0]) for a, b in pairwise(self.factors)]
-        if not factors or any(own != other for own, other in inner):
+        if not factors or any(left != right for left, right in inner):
             shapes = ", ".join(str(factor.shape) for factor in self.factors)
             raise ValueError(
                 f"The factors of a product have shapes {shapes or 'none'}; give matrices whose "
@@ -111,30 +111,31 @@ def as_map(X: Map, name: str) -> Map:
 
 
 def as_checked(X: Any, name: str) -> Map:
-    """Return a matrix as a float64 array or as CSR; one that nobody can write to is checked once.
+    """Return a matrix as a float64 array or as CSR.
 
-    Each parameter states it again.
+    An array that nobody can write to is checked only once, since a model states it for each
+    parameter.
     """
     if CHECKED.get(id(X)) is X:
         return X
     X = check_X(X, name, copy=False)
-    if is_for_good(X):
+    if is_frozen(X):
         CHECKED[id(X)] = X
-        EXTREMES.pop(id(X), None)  # of one that lived there before
+        EXTREMES.pop(id(X), None)  # of an earlier array with this id
     return X
 
 
 def extremes(X: Floats) -> tuple[float, float]:
-    """Return the least and the largest entry of an array and 0; once of one that is for good."""
-    found = EXTREMES.get(id(X)) if CHECKED.get(id(X)) is X else None
-    if found is None:
-        found = float(X.min(initial=0.0)), float(X.max(initial=0.0))
+    """Return min(X, 0) and max(X, 0) over all entries; of a frozen array they are kept."""
+    bounds = EXTREMES.get(id(X)) if CHECKED.get(id(X)) is X else None
+    if bounds is None:
+        bounds = float(X.min(initial=0.0)), float(X.max(initial=0.0))
         if CHECKED.get(id(X)) is X:
-            EXTREMES[id(X)] = found
-    return found
+            EXTREMES[id(X)] = bounds
+    return bounds
 
 
-def is_for_good(X: Any) -> bool:
+def is_frozen(X: Any) -> bool:
     """Tell whether X is an array that nobody can write to."""
     return isinstance(X, np.ndarray) and not X.flags.writeable and X.flags.owndata
 
@@ -151,24 +152,24 @@ def entries(X: Map) -> Map:
 
 
 def basis(X: Map) -> Map:
-    """Return the rows that those of a product are combined of; a matrix's rows are its own."""
+    """Return the rightmost factor of a product, whose rows span the product's; else X itself."""
     return X.factors[-1] if isinstance(X, Product) else X
 
 
 def against(X: Map, a: Floats) -> Floats:
-    """Return by how much duals (n, ...) of a map's rows count for each row of its `basis`."""
+    """Return duals of the rows of `basis` that have the same sum X'a as duals a (n, ...)."""
     if not isinstance(X, Product):
         return a
     return reduce(lambda v, factor: factor.T @ v, X.factors[:-1], a)
 
 
 def without_rows(X: Map) -> bool:
-    """Tell whether a map is zero: values are of free variables alone."""
+    """Tell whether a map is zero: values depend on free variables alone."""
     return sp.issparse(X) and X.nnz == 0
 
 
 def is_identity(X: Map) -> bool:
-    """Tell whether a matrix is the identity; of products and operators nothing is told."""
+    """Tell whether a matrix is the identity; False for products and operators."""
     n = X.shape[0]
     if X.shape != (n, n) or not (isinstance(X, np.ndarray) or sp.issparse(X)):
         return False
@@ -184,15 +185,15 @@ def row_lengths(X: Map) -> Floats:
 
 
 def absolute(X: Map) -> Map:
-    """Return a map whose entries bound the sizes of those of X: X itself if none is negative."""
+    """Return a map whose entries bound |X|: X itself if no entry is negative."""
     if isinstance(X, Product):
         return Product(*(absolute(factor) for factor in X.factors))
     if isinstance(X, Repeated):
         return Repeated(absolute(X.X), X.times)
-    own = entries(X)
-    if isinstance(own, np.ndarray) and extremes(own)[0] >= 0.0:
-        return own
-    return abs(own)
+    matrix = entries(X)
+    if isinstance(matrix, np.ndarray) and extremes(matrix)[0] >= 0.0:
+        return matrix
+    return abs(matrix)
 
 
 def differences(pairs: Any, n: int) -> sp.csr_array:

@@ -1,7 +1,7 @@
 """Penalties and constraints as pieces, each a line or two.
 
 They serve as the penalty of features, or as losses: with rows of differences as their map
-`at_least` is an order, and `absolute_value` a fused lasso.
+`at_least` is an order, and `l1` a fused lasso.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def bounded_l1(n: int, weight: Entry, low: Entry, high: Entry) -> Pieces:
     first, last = (np.where(np.isfinite(end), end, bend) for end in (low, high))
     knots = np.stack([first, bend, last])
     slopes = np.stack([-weight, -weight, weight, weight])
-    whole = first == bend  # no piece below: of knots that coincide the last ones are left over
-    knots[:, whole] = knots[[1, 2, 2]][:, whole]
-    slopes[1, whole] = weight[whole]
+    joined = first == bend  # no piece below: drop the first of two knots that coincide
+    knots[:, joined] = knots[[1, 2, 2]][:, joined]
+    slopes[1, joined] = weight[joined]
     m = 3 if (knots[1] != knots[2]).any() else 2 if (knots[0] != knots[1]).any() else 1
     value = weight * np.abs(knots[0])
     return pieces(list(knots[:m]), list(slopes[: m + 1]), n=n, value=value, low=low, high=high)
@@ -45,7 +45,7 @@ def asymmetric_l1(n: int, below: Entry, above: Entry) -> Pieces:
 
 
 def unpenalised(n: int) -> Pieces:
-    """Return 0: a coefficient like any free variable."""
+    """Return 0: the coefficient is unpenalised."""
     return pieces([0.0], [0.0, 0.0], n=n)
 
 

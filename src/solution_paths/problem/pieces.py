@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from ..validation import Floats
 
 Entry: TypeAlias = ArrayLike  # a number, or one for each function
-ROUNDED = 8 * np.finfo(np.float64).eps  # by how much computed slopes may be out of order
+ORDER_ROUNDING = 8 * np.finfo(np.float64).eps  # relative: computed slopes may descend by so much
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Pieces:
     slopes, curvature : (n, m + 1) arrays
         Of the segments; the slope is the derivative next to a knot, see the module.
     value : (n,) array
-        At the first knot. It moves no solution, but objectives are right with it.
+        f at the first knot. It is part of objectives, and moves no solution.
     low, high : (n,) arrays
         Ends of the domain; infinite where there are none.
     """
@@ -47,15 +47,15 @@ class Pieces:
     def __post_init__(self) -> None:
         n, m = np.shape(self.knots)
         shapes: tuple[Any, ...] = (n, m), (n, m + 1), (n, m + 1), (n,), (n,), (n,)
-        for name, shape in zip(PARTS, shapes, strict=True):
-            own = np.asarray(getattr(self, name), dtype=np.float64)
-            if own.shape != shape or m == 0:
+        for name, shape in zip(FIELDS, shapes, strict=True):
+            array = np.asarray(getattr(self, name), dtype=np.float64)
+            if array.shape != shape or m == 0:
                 raise ValueError(
-                    f"{name} has shape {own.shape} beside knots of shape {(n, m)}; give at "
+                    f"{name} has shape {array.shape} beside knots of shape {(n, m)}; give at "
                     "least one knot, a slope and a curvature for each of the segments around "
                     f"them, and one value a row: {shape}."
                 )
-            object.__setattr__(self, name, own)
+            object.__setattr__(self, name, array)
         self._check()
 
     def _check(self) -> None:
@@ -81,14 +81,14 @@ class Pieces:
             self.curvature < 0,
             "curvature of row {row} is negative: a convex function has none below zero.",
         )
-        fall = self._unordered() - self.slopes[:, 1:]
+        fall = self._left_unchecked() - self.slopes[:, 1:]
         if (fall <= 0).all():
             return
         size = np.abs(self.slopes).max(axis=1) + (self._bends).max(axis=1, initial=0.0)
-        # a knot such as y - delta is rounded to a share of y, however short the segments are
-        bent = self.curvature.max(axis=1) * np.abs(self.knots).max(axis=1)
+        # a knot such as y - delta has an error relative to y, however short the segments are
+        curved = self.curvature.max(axis=1) * np.abs(self.knots).max(axis=1)
         _refuse(
-            fall.max(axis=1) > ROUNDED * (size + bent),
+            fall.max(axis=1) > ORDER_ROUNDING * (size + curved),
             "slopes of row {row} fall at a knot: a convex function's slopes ascend (from "
             "segment to segment, and by curvature times width within one).",
         )
@@ -103,10 +103,10 @@ class Pieces:
 
     @property
     def _bends(self) -> Floats:
-        """By how much the derivative rises on each inner segment, (n, m - 1)."""
+        """The rise of the derivative on each inner segment, (n, m - 1)."""
         return self.curvature[:, 1:-1] * self._widths
 
-    def _unordered(self) -> Floats:
+    def _left_unchecked(self) -> Floats:
         if self.knots.shape[1] == 1:
             return self.slopes[:, :1]
         inner = self.slopes[:, 1:-1] + self._bends
@@ -116,7 +116,7 @@ class Pieces:
     @property
     def left(self) -> Floats:
         """The derivatives just left of the knots, (n, m); never above `right`, by rounding."""
-        return np.minimum(self._unordered(), self.right)
+        return np.minimum(self._left_unchecked(), self.right)
 
     @property
     def right(self) -> Floats:
@@ -128,10 +128,12 @@ class Pieces:
         """Whether all functions have a derivative everywhere, but for rounding."""
         size = np.abs(self.slopes).max(axis=1) + self._bends.max(axis=1, initial=0.0)
         endless = np.isinf(self.low).all() and np.isinf(self.high).all()
-        return bool(endless and ((self.right - self.left).max(axis=1) <= ROUNDED * size).all())
+        return bool(
+            endless and ((self.right - self.left).max(axis=1) <= ORDER_ROUNDING * size).all()
+        )
 
     def mirrored(self, rows: ArrayLike = True) -> Pieces:
-        """Return the functions z -> f(-z), where ``rows`` (a bool, or one a row) says so."""
+        """Return the functions z -> f(-z) where ``rows`` (a bool, or one a row) is true."""
         rise = self.slopes[:, 1:-1] * self._widths + self._bends * self._widths / 2
         other = self._derived(
             -self.knots[:, ::-1],
@@ -145,17 +147,17 @@ class Pieces:
         return other if chosen.all() else other.where(chosen, self)
 
     def where(self, rows: Any, other: Pieces) -> Pieces:
-        """Return these functions where ``rows`` (n,) of bool says so, else others with m knots."""
+        """Return these functions where ``rows`` (n,) is true, else those of ``other``."""
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
         both = (np.where(rows if a.ndim == 1 else rows[:, None], a, b) for a, b in pairs)
         return self._derived(*both)
 
     @classmethod
-    def _derived(cls, *parts: Floats) -> Self:
-        """Return functions that follow from others, which have been checked."""
-        made = object.__new__(cls)
-        vars(made).update(zip(PARTS, parts, strict=True))
-        return made
+    def _derived(cls, *arrays: Floats) -> Self:
+        """Return functions derived from checked ones, without another check."""
+        functions = object.__new__(cls)
+        vars(functions).update(zip(FIELDS, arrays, strict=True))
+        return functions
 
     def plus_ridge(self, ridge: float) -> Self:
         """Return f(z) + ridge z^2 / 2."""
@@ -170,7 +172,7 @@ class Pieces:
         )
 
 
-PARTS = tuple(field.name for field in fields(Pieces))
+FIELDS = tuple(field.name for field in fields(Pieces))
 
 
 def pieces(
@@ -221,18 +223,18 @@ def pieces(
     given = [np.asarray(e, dtype=np.float64) for e in (*knots, *slopes, *flat, value, low, high)]
     sizes = {len(entry) for entry in given if entry.ndim == 1} | ({n} if n is not None else set())
     if len(sizes) != 1 or any(entry.ndim > 1 for entry in given):
-        found = sorted(sizes) or "numbers alone"
+        lengths = sorted(sizes) or "numbers alone"
         raise ValueError(
-            f"The entries have lengths {found}; give numbers and arrays of one length, or n where "
-            "all are numbers."
+            f"The entries have lengths {lengths}; give numbers and arrays of one length, or n "
+            "where all are numbers."
         )
     size = sizes.pop()
 
     def rows(entries: Sequence[Any]) -> Floats:
-        found = np.empty((size, len(entries)))
+        columns = np.empty((size, len(entries)))
         for k, entry in enumerate(entries):
-            found[:, k] = entry
-        return found
+            columns[:, k] = entry
+        return columns
 
     m, segments = len(knots), len(slopes)
     ends = rows(given[-3:])
@@ -245,6 +247,6 @@ def pieces(
 
 
 def _refuse(wrong: Any, message: str) -> None:
-    """Raise an error about the first row of which anything is wrong."""
+    """Raise an error about the first row with a wrong entry, if there is one."""
     if wrong.any():
         raise ValueError(message.format(row=np.nonzero(wrong)[0][0]))

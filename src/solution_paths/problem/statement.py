@@ -13,12 +13,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..validation import Floats, check_number
-from .maps import Map, as_checked, as_map, is_for_good
-from .pieces import PARTS, Pieces
+from .maps import Map, as_checked, as_map, is_frozen
+from .pieces import FIELDS, Pieces
 from .symmetric import asymmetry, largest
 
-KERNELS: WeakValueDictionary[int, Floats] = WeakValueDictionary()  # symmetric ones that live
-SYMMETRIC = 1e-10  # of the largest entry: as far as K and its transpose may differ
+KERNELS: WeakValueDictionary[int, Floats] = WeakValueDictionary()  # checked kernels by id
+ASYMMETRY = 1e-10  # of the largest entry: largest difference allowed between K and its transpose
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class L1Constraint:
     radius : float
         >= 0.
     free : (r,) array, optional
-        How the free variables widen it; all zeros unless given.
+        Coefficients of the free variables on the right-hand side; zeros by default.
     """
 
     radius: float = 0.0
@@ -87,7 +87,7 @@ class Problem:
         sum_g sum_i f_gi(z_gi) + sum_j penalty_j(w_j) + ridge/2 ||w||^2 + linear'v
         z_g = X_g w + B_g v,   and where there is a constraint   sum_j |w_j| <= radius + free'v
 
-    With a kernel w = sum_i c_i phi(x_i) has no coordinates of its own: z_g = X_g K c + B_g v and
+    With a kernel w = sum_i c_i phi(x_i) is given by the coefficients c: z_g = X_g K c + B_g v and
     ||w||^2 = c'Kc. Duals are a = -f'(z), so that an optimum has sum_g X_g'a_g = ridge w +
     penalty'(w) and, in balance with each free variable, sum_g B_g'a_g = linear.
 
@@ -106,10 +106,10 @@ class Problem:
     kernel : (N, N) array, optional
         Symmetric and positive semidefinite.
     features : int, optional
-        d, where no group says so.
+        d, where no group and no penalty implies it.
     factor : (N, r) array, optional
-        Rows whose products are the kernel to within rounding, where few columns say it all: the
-        homotopy then walks with these, of which rounding makes no more than they are.
+        F with F F' equal to the kernel to within rounding, for kernels of low rank. The homotopy
+        then uses these rows, whose rank rounding can't increase.
 
     Raises
     ------
@@ -168,7 +168,7 @@ class Problem:
             object.__setattr__(self, name, value)
 
     def _features(self, groups: Sequence[Losses]) -> int:
-        """Return d, from whatever states it."""
+        """Return d, from the groups, the penalty and ``features``, which must agree."""
         stated = [group.X.shape[1] for group in groups if hasattr(group.X, "shape")]
         stated += [len(group.pieces) for group in groups if group.X is None]
         stated += [len(self.penalty)] if self.penalty is not None else []
@@ -182,28 +182,34 @@ class Problem:
 
     @staticmethod
     def _free_variables(groups: Sequence[Losses]) -> int:
-        found = {group.free.shape[1] for group in groups if group.free is not None}
-        if len(found) > 1:
+        counts = {group.free.shape[1] for group in groups if group.free is not None}
+        if len(counts) > 1:
             raise ValueError(
-                f"The groups of losses have {sorted(found)} free variables; give each a column for "
-                "every one of them, zeros where it plays no part."
+                f"The groups of losses have {sorted(counts)} free variables; give each a column "
+                "for every one of them, zeros where it plays no part."
             )
-        return found.pop() if found else 0
+        return counts.pop() if counts else 0
 
     def _checked_constraint(self, r: int) -> L1Constraint | None:
-        own: Any = self.constraint
-        if own is None:
+        constraint: Any = self.constraint
+        if constraint is None:
             return None
         if self.kernel is not None or self.penalty is not None:
             raise ValueError(
                 "constraint stands beside a ridge alone: a problem with a kernel or a penalty has "
                 "none."
             )
-        own = own if isinstance(own, L1Constraint) else L1Constraint(own)
-        free = np.zeros(r) if own.free is None else np.asarray(own.free, dtype=np.float64)
+        constraint = (
+            constraint if isinstance(constraint, L1Constraint) else L1Constraint(constraint)
+        )
+        free = (
+            np.zeros(r)
+            if constraint.free is None
+            else np.asarray(constraint.free, dtype=np.float64)
+        )
         if free.shape != (r,) or not np.isfinite(free).all():
             raise ValueError(f"free of the constraint must hold {r} finite numbers: correct it.")
-        return L1Constraint(check_number(own.radius, "radius", least=0), free)
+        return L1Constraint(check_number(constraint.radius, "radius", least=0), free)
 
     @property
     def n_free(self) -> int:
@@ -212,16 +218,16 @@ class Problem:
 
     @property
     def pure_ridge(self) -> bool:
-        """Whether a ridge is all that holds w, so that duals imply it: w = X'a / ridge."""
+        """Whether w has a ridge alone, so that duals imply it: w = X'a / ridge."""
         return self.ridge > 0 and self.penalty is None and self.constraint is None
 
     def numbers(self) -> Iterator[tuple[str, Floats]]:
         """Yield, by name, every array that a parameter may move; see `along`."""
         named = [(f"losses[{k}]", group.pieces) for k, group in enumerate(self.losses)]
         named += [("penalty", self.penalty)] if self.penalty is not None else []
-        for name, own in named:
-            for part in PARTS:
-                yield f"{name}.{part}", getattr(own, part)
+        for name, pieces in named:
+            for field in FIELDS:
+                yield f"{name}.{field}", getattr(pieces, field)
         yield "linear", self.linear
         if self.constraint is not None:
             yield "constraint.radius", np.array(self.constraint.radius)
@@ -240,29 +246,29 @@ class Problem:
 
 @lru_cache(maxsize=16)
 def _identity(d: int) -> Any:
-    """Return the identity in CSR, the same one for each parameter."""
+    """Return the identity in CSR, the same object for each parameter."""
     return sp.eye_array(d, format="csr")
 
 
 @lru_cache(maxsize=16)
 def _constant(n: int, value: float) -> Floats:
-    """Return a column of equal entries, the same one for each parameter; nobody can write to it."""
+    """Return a read-only column of equal entries, the same object for each parameter."""
     column = np.full((n, 1), value)
     column.flags.writeable = False
     return column
 
 
 def _check_kernel(K: Any) -> Floats:
-    """Check a kernel's matrix; one that nobody can write to once, as each parameter states it."""
+    """Check a kernel's matrix; a frozen one only once, since models state it at each parameter."""
     K = as_checked(K, "kernel")
     known = KERNELS.get(id(K))
     if known is not None and known is K:
         return known
     if sp.issparse(K) or K.shape[0] != K.shape[1]:
         raise ValueError(f"kernel must be a dense square matrix, not of shape {K.shape}.")
-    if asymmetry(K) > SYMMETRIC * largest(K):
+    if asymmetry(K) > ASYMMETRY * largest(K):
         raise ValueError("kernel isn't symmetric: pass (K + K.T) / 2.")
-    if is_for_good(K):
+    if is_frozen(K):
         KERNELS[id(K)] = K
     return K
 
@@ -279,8 +285,8 @@ def _complete(group: Losses, k: int, d: int, r: int) -> Losses:
             f"losses[{k}] has a map of shape {X.shape}, but {n} losses of {d} coefficients; give "
             "a row for each loss and a column for each coefficient."
         )
-    done = copy(group)
+    completed = copy(group)
     free = np.zeros((n, r)) if group.free is None else group.free
     for name, value in (("X", X), ("free", free)):
-        object.__setattr__(done, name, value)
-    return done
+        object.__setattr__(completed, name, value)
+    return completed

@@ -1,4 +1,4 @@
-"""Symmetric matrices that fill much of the memory: nothing here makes another one in passing."""
+"""Symmetric matrices that may fill much of the memory: no function here makes a temporary copy."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 from ..validation import Floats
 
-BLOCK = 256  # rows that are handled at once
+BLOCK_ROWS = 256  # rows of a block
 
 
 def _blocks(K: Floats) -> Iterator[tuple[Floats, Floats]]:
-    """Yield rows of K from the diagonal on, and the same of its transpose."""
-    for first in range(0, len(K), BLOCK):
-        last = first + BLOCK
+    """Yield blocks of rows of K from the diagonal on, and the same blocks of its transpose."""
+    for first in range(0, len(K), BLOCK_ROWS):
+        last = first + BLOCK_ROWS
         yield K[first:last, first:], K[first:, first:last].T
 
 
@@ -28,18 +28,18 @@ def largest(K: Floats) -> float:
     return max(float(K.max(initial=0.0)), -float(K.min(initial=0.0)))
 
 
-def symmetrised(K: Floats, own: bool = False) -> Floats:
-    """Return (K + K') / 2 with its rows in order: K itself if that is the same.
+def symmetrised(K: Floats, writable: bool = False) -> Floats:
+    """Return (K + K') / 2, contiguous by rows: K itself if it is so already.
 
     Parameters
     ----------
     K : (n, n) array
-    own : bool
+    writable : bool
         Whether K may be written to.
     """
     if K.flags.c_contiguous and asymmetry(K) == 0.0:
         return K
-    K = K if own and K.flags.c_contiguous else np.array(K, order="C")
+    K = K if writable and K.flags.c_contiguous else np.array(K, order="C")
     for a, b in _blocks(K):
         a[:] = b[:] = (a + b) / 2
     return K

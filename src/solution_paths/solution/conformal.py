@@ -310,7 +310,7 @@ def with_rows(path: SolutionPath, problem: Problem, rows: Any, given: Any) -> Pr
     return replace(
         problem,
         losses=Losses(pieces, None, B),
-        kernel=symmetrised(K, own=True),
+        kernel=symmetrised(K, writable=True),
         factor=None,
         features=len(K),
     )
