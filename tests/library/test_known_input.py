@@ -133,7 +133,7 @@ def kernel_calls():
             ]
     for name, gram in (("near", X @ X.T), ("far", near @ near.T)):
         calls[f"{name}: is far"] = lambda K=gram: kernels.is_far(K)
-        calls[f"{name}: middle row"] = lambda K=gram: kernels.middle_row(K)
+        calls[f"{name}: middle row"] = lambda K=gram: kernels.row_nearest_to_mean(K)
         calls[f"{name}: rows"] = lambda K=gram: np.abs(kernels.rows_of_gram(K) @ np.ones(4))
     for full in (8, 9, 10):  # of ten: a column is shifted where more than nine are no zeros
         column = np.where(np.arange(10) < full, 50.0 + np.arange(10) / 10, 0.0)

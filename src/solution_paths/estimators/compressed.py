@@ -13,7 +13,7 @@ import numpy as np
 import scipy.linalg as la
 from numpy.typing import NDArray
 
-from ..kernels.centring import less, shift_of_targets, shifts_of
+from ..kernels.centring import shift_of_targets, shifted, shifts_of
 from ..validation import Floats
 
 MANY = 4  # times as many rows as columns: from there on few rows say the same as all
@@ -35,7 +35,7 @@ def rows_of_squares(X: Floats, y: Floats, weights: Floats, bias: bool) -> Floats
     """
     n, d = X.shape
     A = np.ones((n, d + bias + 1))
-    A[:, :d] = less(X, shifts_of(X)) if bias else X
+    A[:, :d] = shifted(X, shifts_of(X)) if bias else X
     A[:, -1] = y - shift_of_targets(y) if bias else y
     return A if (weights == 1.0).all() else A * np.sqrt(weights)[:, None]
 

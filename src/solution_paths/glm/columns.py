@@ -1,4 +1,4 @@
-"""Columns of X as the solver sees them: centred, and of few rows rotated into as many columns."""
+"""Columns of X as the solver sees them: centred and, where rows are fewer, rotated."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ..validation import Floats
 class Columns:
     """The matrix X - 1 m', or what a rotation V with X - 1 m' = R V' makes of it, R.
 
-    An intercept takes up what is subtracted, and a ridge is the same for V'w: solutions are those
-    of X, and values of f don't suffer from columns far from zero.
+    The intercept absorbs what is subtracted, and a ridge penalty is the same for V'w. So solutions
+    are those of X, and columns far from zero cost f no accuracy.
 
     Attributes
     ----------
     X : (n, k) array or CSR matrix
         A CSR matrix stays as it is; its means are subtracted from what it is multiplied with.
     means : (k,) array
-        What remains to be subtracted: zero of an array.
+        Means that are still to be subtracted: zero if X is an array.
     shift : (d,) array
-        What is subtracted in all, m.
+        The means that are subtracted in total, m.
     rotation : (d, k) array or None
     """
 
@@ -37,7 +37,7 @@ class Columns:
 
     @classmethod
     def of(cls, X: Any, rotated: bool) -> Columns:
-        """Return the columns of X; where there are fewer rows ``rotated``, if that is allowed."""
+        """Return the columns of X; ``rotated`` allows a rotation where rows are fewer."""
         n, d = X.shape
         if rotated and 8.0 * (min(n, d) ** 2 + n * d * (n < d)) > total_memory():
             raise MemoryError(
@@ -71,17 +71,19 @@ class Columns:
         return np.asarray(self.X.T @ a - self.means * a.sum())
 
     def curvature(self, weights: Floats, kept: Any) -> tuple[Floats, Floats]:
-        """Return weighted covariances of some columns, and their weighted means."""
-        Z, total = self.X[:, kept], weights.sum()
-        own = np.asarray(Z.T @ weights) / total
+        """Return the weighted scatter matrix of the kept columns, and their weighted means."""
+        Z, weight = self.X[:, kept], weights.sum()
+        averages = np.asarray(Z.T @ weights) / weight
         if sp.issparse(Z):
-            H = (Z.T @ sp.diags_array(weights) @ Z).toarray() - total * np.outer(own, own)
+            H = (Z.T @ sp.diags_array(weights) @ Z).toarray() - weight * np.outer(
+                averages, averages
+            )
         else:
-            Z = (Z - own) * np.sqrt(weights)[:, None]
+            Z = (Z - averages) * np.sqrt(weights)[:, None]
             H = Z.T @ Z
-        return H, own - self.means[kept]
+        return H, averages - self.means[kept]
 
     def original(self, w: Floats, b: Floats) -> tuple[Floats, Floats]:
-        """Return the coefficients (K, d) and intercepts (K,) for X of those for these columns."""
+        """Return the coefficients (K, d) and intercepts (K,) that belong to X itself."""
         w = w if self.rotation is None else w @ self.rotation.T
         return w, b - w @ self.shift

@@ -43,13 +43,13 @@ from .losses import Loss
 from .newton import optimum
 from .penalised import Penalised, Point
 
-INNER = 0.01  # of the limit: gaps of the optima themselves
-ENTRIES = 2_000_000  # losses that are evaluated together
-GREATEST = 8.0  # ratio of two neighbouring lam
-LEAST = 1e-9  # the same, less 1: below this rounding forbids what is asked
-FEWEST, MOST = 4, 4096  # pieces of a line on whose ends the gap is evaluated
-SLACK = 0.2  # of the limit: what the bound may exceed the largest of these gaps by
-SAFETY = 0.7  # of the limit: what the next line should come to
+GAP_AT_POINTS = 0.01  # largest gap of the optima at the points, relative to the limit
+LOSSES_AT_ONCE = 2_000_000  # losses that are evaluated together
+MAX_RATIO = 8.0  # largest ratio of two neighbouring lam
+MIN_STEP = 1e-9  # least step in log(lam): a limit that needs a smaller one is below rounding
+MIN_PIECES, MAX_PIECES = 4, 4096  # pieces of a line at whose ends the gap is evaluated
+BOUND_SLACK = 0.2  # by how much the bound may exceed the largest of these gaps, by the limit
+STEP_SAFETY = 0.7  # gap that the next line aims at, relative to the limit
 
 
 class Lines(NamedTuple):
@@ -59,13 +59,13 @@ class Lines(NamedTuple):
     ----------
     lam : (K,)
     w, b, a : (K, d), (K,), (K, n)
-        Of X as it was given; a are the duals of weighted losses, m_i u_i.
+        Coefficients and intercepts for X as given, and duals of weighted losses, m_i u_i.
     bounds : (K - 1,)
-        Relative to P(0).
+        Bounds of the gap between neighbouring points, relative to P(0).
     ray : bool
-        Whether the last line goes on for ever.
+        Whether the last line extends to infinity.
     complete : bool
-        Whether they go down to the least lam that was asked for.
+        Whether the points reach the least lam that was asked for.
     """
 
     lam: Floats
@@ -85,12 +85,12 @@ def follow(
     high: float,
     l1_ratio: float,
     eps: float,
-    told: Callable[[float, int], object] | None = None,
+    progress: Callable[[float, int], object] | None = None,
 ) -> Lines | None:
-    """Return lines from ``high``, which may be infinite, to ``low``; None if there is no first.
+    """Return lines from ``high``, which may be infinite, to ``low``; None if the first fails.
 
-    ``weights`` (n,) are > 0. ``told`` is called with the share of the way down, in the logarithm of
-    lam, and the number of lines so far.
+    ``weights`` (n,) are > 0. ``progress`` is called with the share of the way down, in log(lam),
+    and the number of lines so far.
     """
     problem = Penalised(Columns.of(X, l1_ratio == 0.0), loss, weights, l1_ratio)
     null = problem.null
@@ -100,14 +100,14 @@ def follow(
     null = replace(null, lam=max(end, low))
     points, bounds = [null], []
     if high < end:
-        start = optimum(problem, high, null, INNER * limit)
+        start = optimum(problem, high, null, GAP_AT_POINTS * limit)
         if start is None:
             return None
         points = [start]
     elif high > null.lam:
         bounds = [float(problem.gaps(null))]
         points.insert(0, replace(null, lam=high if high < np.inf else 2.0 * null.lam))
-    _down(problem, points, bounds, low, limit, told)
+    _down(problem, points, bounds, low, limit, progress)
     lam, w, b, u = (np.array([getattr(p, k) for p in points[::-1]]) for k in ("lam", "w", "b", "u"))
     w, b = problem.columns.original(w, b)
     gaps = np.array(bounds[::-1]) * (eps / limit)
@@ -120,43 +120,43 @@ def _down(
     bounds: list[float],
     low: float,
     limit: float,
-    told: Callable[[float, int], object] | None,
+    progress: Callable[[float, int], object] | None,
 ) -> None:
-    """Add points down to ``low``, or as far as rounding allows, and the bounds between them."""
+    """Append points down to ``low``, or as far as rounding allows, and bounds between them."""
     waiting: list[Point] = []
     step, top = np.log(2.0), points[-1].lam
     while points and points[-1].lam > low:
-        here = points[-1]
-        goal = max(here.lam * np.exp(-step), low)
+        last = points[-1]
+        goal = max(last.lam * np.exp(-step), low)
         near = waiting and waiting[-1].lam >= goal
-        there = waiting.pop() if near else optimum(problem, goal, here, INNER * limit)
-        if there is None or step < LEAST:
+        candidate = waiting.pop() if near else optimum(problem, goal, last, GAP_AT_POINTS * limit)
+        if candidate is None or step < MIN_STEP:
             return
-        found = worst(problem, here, there, limit)
-        if found <= limit:
-            points.append(there)
-            bounds.append(found)
-            if told is not None:
-                told(np.log(top / there.lam) / np.log(top / low), len(bounds))
+        bound = worst(problem, last, candidate, limit)
+        if bound <= limit:
+            points.append(candidate)
+            bounds.append(bound)
+            if progress is not None:
+                progress(np.log(top / candidate.lam) / np.log(top / low), len(bounds))
         else:
-            waiting.append(there)
-        growth = min((SAFETY * limit / max(found, LEAST * limit)) ** 0.25, GREATEST)
-        step = min(growth * np.log(here.lam / there.lam), np.log(GREATEST))
+            waiting.append(candidate)
+        growth = min((STEP_SAFETY * limit / max(bound, MIN_STEP * limit)) ** 0.25, MAX_RATIO)
+        step = min(growth * np.log(last.lam / candidate.lam), np.log(MAX_RATIO))
 
 
 def worst(problem: Penalised, left: Point, right: Point, limit: float) -> float:
-    """Return an upper bound of the gaps of all points between two; see the module."""
-    m = FEWEST
+    """Return an upper bound of the gap on the line between two points; see the module."""
+    m = MIN_PIECES
     while True:
         shares, most, bound = np.linspace(0.0, 1.0, m + 1), 0.0, 0.0
-        for own in np.array_split(np.arange(m), m * len(left.f) // ENTRIES + 1):
-            some = left.towards(right, shares[own[0] : own[-1] + 2])
-            gaps, bends = problem.gaps(some), np.maximum(problem.bends(some), 0.0)
+        for pieces in np.array_split(np.arange(m), m * len(left.f) // LOSSES_AT_ONCE + 1):
+            points = left.towards(right, shares[pieces[0] : pieces[-1] + 2])
+            gaps, bends = problem.gaps(points), np.maximum(problem.bends(points), 0.0)
             # the largest value of a chord and a parabola: at an end, or where the slope is zero
             rest = np.maximum(bends - np.abs(np.diff(gaps)), 0.0) ** 2
             ends = np.maximum(gaps[:-1], gaps[1:])
-            found = ends + rest / np.where(bends > 0.0, 4.0 * bends, 1.0)
-            most, bound = max(most, float(gaps.max())), max(bound, float(found.max()))
-        if most > limit or bound - most <= SLACK * limit or m > MOST:
+            piece_bounds = ends + rest / np.where(bends > 0.0, 4.0 * bends, 1.0)
+            most, bound = max(most, float(gaps.max())), max(bound, float(piece_bounds.max()))
+        if most > limit or bound - most <= BOUND_SLACK * limit or m > MAX_PIECES:
             return bound
         m *= 4

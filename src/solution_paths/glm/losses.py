@@ -2,11 +2,11 @@
 
 A loss l is a function of f for each sample, convex, smooth and >= 0. Its dual is u = -l'(f), and
 the conjugate l* is taken at -u, so that l(f) + l*(-u) + u f >= 0, with 0 where u is the dual of f.
-What `follow` proves asks for no more than this:
+The proof of `follow` needs two properties:
 
-- l* is finite on a convex set that holds 0, so that duals between two feasible ones, and feasible
-  ones scaled down, are feasible;
-- l'' has no minimum inside an interval, so that on one it is least at an end.
+- The domain of l* is convex and contains 0. So convex combinations of feasible duals, and feasible
+  duals that are scaled down, are feasible.
+- l'' has no interior minimum on any interval, so that its least value is at an end.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy  # which imports scipy.special when it is first used: that takes a while
+import scipy  # imports scipy.special, which is slow, at its first use
 
 from ..validation import Floats
 
@@ -48,12 +48,12 @@ class Loss:
         """Return l*(-u)."""
         raise NotImplementedError
 
-    def spread(self, u: Floats, v: Floats) -> Floats:
-        """Return the most that 1 / (l*)'' is between two duals."""
+    def inverse_conjugate_curvature(self, u: Floats, v: Floats) -> Floats:
+        """Return the largest value of 1 / (l*)'' between two duals."""
         raise NotImplementedError
 
     def centre(self, weights: Floats) -> float:
-        """Return the constant f whose losses have the least weighted sum."""
+        """Return the constant f that minimises the weighted sum of losses."""
         raise NotImplementedError
 
     def balanced(self, u: Floats, weights: Floats) -> Floats:
@@ -62,10 +62,10 @@ class Loss:
 
     @staticmethod
     def mean(f: Floats) -> Floats:
-        """Return the mean of y that f stands for."""
+        """Return the mean of y that belongs to f (the inverse link)."""
         raise NotImplementedError
 
-    def turning(self, f: Floats, g: Floats) -> Floats:
+    def third_derivative_bound(self, f: Floats, g: Floats) -> Floats:
         """Return a bound of |l'''| between f and g."""
         raise NotImplementedError
 
@@ -93,8 +93,8 @@ class Logistic(Loss):
         p = self.y * u
         return np.asarray(-scipy.special.entr(p) - scipy.special.entr(1.0 - p))
 
-    def spread(self, u: Floats, v: Floats) -> Floats:
-        """Return the most that p (1 - p) is between two duals: at an end, or at 1/2."""
+    def inverse_conjugate_curvature(self, u: Floats, v: Floats) -> Floats:
+        """Return the largest value of p (1 - p) between two duals: at an end, or at 1/2."""
         p, q = self.y * u, self.y * v
         ends = np.maximum(p * (1.0 - p), q * (1.0 - q))
         return np.where((p - 0.5) * (q - 0.5) < 0.0, 0.25, ends)
@@ -105,7 +105,7 @@ class Logistic(Loss):
         return float(np.log(up) - np.log1p(-up))
 
     def balanced(self, u: Floats, weights: Floats) -> Floats:
-        """Return duals of which the larger class's are scaled down."""
+        """Return duals, those of the class with the larger sum scaled down."""
         u, up = u.copy(), self.y > 0
         above, below = float(weights[up] @ u[up]), -float(weights[~up] @ u[~up])
         u[up] *= min(1.0, below / above) if above else 1.0
@@ -117,8 +117,8 @@ class Logistic(Loss):
         """Return the probability of +1."""
         return np.asarray(scipy.special.expit(f))
 
-    def turning(self, f: Floats, g: Floats) -> Floats:
-        """Return a bound of |l'''| = |l'' (1 - 2 p)|: l'' at the place that is nearest to zero."""
+    def third_derivative_bound(self, f: Floats, g: Floats) -> Floats:
+        """Return a bound of |l'''| = |l'' (1 - 2 p)|: l'' at the point nearest to zero."""
         return self.curvature(np.where(f * g > 0.0, np.minimum(np.abs(f), np.abs(g)), 0.0))
 
 
@@ -130,7 +130,7 @@ class Poisson(Loss):
 
     @cached_property
     def _log(self) -> Floats:
-        """The logarithms of counts, 0 of those that are zero."""
+        """The logarithms of the counts, 0 where a count is zero."""
         return np.log(np.where(self.y > 0.0, self.y, 1.0))
 
     def value(self, f: Floats) -> Floats:
@@ -156,8 +156,8 @@ class Poisson(Loss):
             scipy.special.xlogy(m, m) - m,
         )
 
-    def spread(self, u: Floats, v: Floats) -> Floats:
-        """Return the most that m is between two duals."""
+    def inverse_conjugate_curvature(self, u: Floats, v: Floats) -> Floats:
+        """Return the largest value of m between two duals."""
         return np.maximum(self.y - np.minimum(u, v), 0.0)
 
     def centre(self, weights: Floats) -> float:
@@ -174,8 +174,8 @@ class Poisson(Loss):
         """Return the rate."""
         return np.exp(f)
 
-    def turning(self, f: Floats, g: Floats) -> Floats:
-        """Return a bound of |l'''|: exp at the larger of two places."""
+    def third_derivative_bound(self, f: Floats, g: Floats) -> Floats:
+        """Return a bound of |l'''|: exp of the larger of the two."""
         return np.exp(np.maximum(f, g))
 
 

@@ -11,31 +11,31 @@ from ..compilation import cached_njit
 from ..validation import Floats
 from .penalised import Penalised, Point
 
-MOST = 200  # steps
-ROUNDS = 40  # of a step's quadratic problem
-SWEEPS, TURNS = 10, 4  # of coordinate descent, and of solutions with fixed signs, in a round
-NEW = 100  # columns that may come into use in one step, beside as many as are in use
-DAMPING = 1e-10  # of each curvature: so that duplicate columns leave a step unique
-ENOUGH = 1e-2  # of the gap wanted: what a step may leave of the quadratic problem's decrease
-ROUNDING = 1e-13  # of the objective: smaller changes aren't seen
+MAX_STEPS = 200  # Newton steps
+MAX_ROUNDS = 40  # rounds that solve the quadratic problem of a step
+SWEEPS, SOLVES = 10, 4  # in a round: sweeps of coordinate descent, solves with fixed signs
+MAX_NEW_COLUMNS = 100  # columns that may enter in one step, besides as many as are in use
+CURVATURE_DAMPING = 1e-10  # relative; it makes a step unique where columns are duplicates
+DECREASE_LEFT = 1e-2  # decrease that a step may leave in the quadratic problem, by the gap wanted
+OBJECTIVE_ROUNDING = 1e-13  # relative changes of the objective below this are rounding
 
 
 def optimum(problem: Penalised, lam: float, start: Point, gap: float) -> Point | None:
-    """Return a point at lam with a duality gap up to ``gap``; None where rounding forbids it."""
+    """Return a point at lam with a duality gap of at most ``gap``; None if rounding prevents it."""
     w, b, f = start.w, float(start.b), start.f
-    for _ in range(MOST):
-        at = problem.point(lam, w, b, f)
-        if float(problem.gaps(at)) <= gap:
-            return at
+    for _ in range(MAX_STEPS):
+        point = problem.point(lam, w, b, f)
+        if float(problem.gaps(point)) <= gap:
+            return point
         kept, v, rise = _step(problem, lam, w, f, gap)
-        change, moved = np.zeros_like(w), v - w[kept]
-        change[kept] = moved
+        change, step = np.zeros_like(w), v - w[kept]
+        change[kept] = step
         df = problem.columns.times(change) + rise
         slope = -(problem.weights * problem.loss.dual(f)) @ df
         slope += lam * (problem.size(w + change) - problem.size(w))
         before, share = problem.primal(lam, w, f), 1.0
         while problem.primal(lam, w + share * change, f + share * df) > (
-            before + 1e-4 * share * slope + ROUNDING * before
+            before + 1e-4 * share * slope + OBJECTIVE_ROUNDING * before
         ):
             share /= 2
             if share < 1e-10:
@@ -48,35 +48,35 @@ def optimum(problem: Penalised, lam: float, start: Point, gap: float) -> Point |
 def _step(
     problem: Penalised, lam: float, w: Floats, f: Floats, gap: float
 ) -> tuple[Any, Floats, float]:
-    """Return columns, the coefficients that a quadratic model of P has there, and b's change.
+    """Minimise a quadratic model of P; return columns, their coefficients, and the change of b.
 
-    b is eliminated: covariances are about weighted means.
+    b is eliminated, as the scatter matrix is about weighted means.
     """
     r, a = problem.l1_ratio, problem.weights * problem.loss.dual(f)
     c = problem.columns.against(a)
     kept: Any = slice(None)
     if r > 0.0:
         over = np.where(w != 0.0, np.inf, np.abs(c) - lam * r)
-        room = NEW + 2 * np.count_nonzero(w)
+        room = MAX_NEW_COLUMNS + 2 * np.count_nonzero(w)
         kept = np.flatnonzero(over > 0.0)
         kept = np.sort(kept[np.argsort(-over[kept], kind="stable")[:room]])
     weights = problem.weights * problem.loss.curvature(f)
     H, means = problem.columns.curvature(weights, kept)
     linear = lam * (1 - r) * w[kept] - (c[kept] - means * a.sum())
-    H[np.diag_indices_from(H)] *= 1.0 + DAMPING
+    H[np.diag_indices_from(H)] *= 1.0 + CURVATURE_DAMPING
     H[np.diag_indices_from(H)] += lam * (1 - r)
     v = w[kept].copy()
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         if r > 0.0:
             _sweep(H, linear, v, lam * r, SWEEPS)
-        _along_signs(H, linear, v, lam * r)
-        if r == 0.0 or _left(H, linear, v, lam * r) <= ENOUGH * gap:
+        _solve_with_signs(H, linear, v, lam * r)
+        if r == 0.0 or _gap_left(H, linear, v, lam * r) <= DECREASE_LEFT * gap:
             break
     return kept, v, float(a.sum() / weights.sum() - means @ (v - w[kept]))
 
 
-def _left(H: Floats, linear: Floats, v: Floats, level: float) -> float:
-    """Return what v leaves of the gap: by one coordinate, or by scaling duals."""
+def _gap_left(H: Floats, linear: Floats, v: Floats, level: float) -> float:
+    """Return what v leaves of the gap: a coordinate's decrease, or the gap of scaled duals."""
     wrong = np.abs(linear + level * np.sign(v))
     wrong = np.where(v == 0.0, np.maximum(np.abs(linear) - level, 0.0), wrong)
     scale = np.diag(H)
@@ -84,9 +84,9 @@ def _left(H: Floats, linear: Floats, v: Floats, level: float) -> float:
     return float(max(decrease.max(initial=0.0), np.abs(v).sum() * wrong.max(initial=0.0)))
 
 
-def _along_signs(H: Floats, linear: Floats, v: Floats, level: float) -> None:
-    """Go to the optimum with v's signs, dropping what comes to zero; v and the gradient change."""
-    for _ in range(TURNS):
+def _solve_with_signs(H: Floats, linear: Floats, v: Floats, level: float) -> None:
+    """Move v to the optimum with fixed signs, dropping coordinates that reach zero."""
+    for _ in range(SOLVES):
         used = np.flatnonzero(v != 0.0) if level else np.arange(len(v))
         if not len(used):
             return
@@ -110,7 +110,7 @@ def _along_signs(H: Floats, linear: Floats, v: Floats, level: float) -> None:
 
 @cached_njit
 def _sweep(H: Floats, linear: Floats, v: Floats, level: float, times: int) -> None:
-    """Take the coordinates in turn to their optimum; v and the gradient change."""
+    """Minimise over each coordinate in turn; v and the gradient change in place."""
     for _ in range(times):
         for j in range(len(v)):
             if H[j, j] > 0.0:

@@ -26,14 +26,14 @@ from .losses import Loss
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A primal and a dual point at one lam, or at m of them (each array has an axis more).
+    """A primal and a dual point at one lam, or at m of them (each array with one more axis).
 
     Attributes
     ----------
     lam : float
     w, b, f : (k,), float, (n,)
     u, c : (n,), (k,)
-        Duals that keep all constraints, and X'M u.
+        Feasible duals, and X'M u.
     """
 
     lam: Any
@@ -45,11 +45,11 @@ class Point:
 
     def towards(self, other: Point, share: Floats) -> Point:
         """Return the points at shares (m,) of the way to another point."""
-        mine, its = vars(self), vars(other)
+        start, end = vars(self), vars(other)
         return Point(
             **{
-                k: np.multiply.outer(1 - share, mine[k]) + np.multiply.outer(share, its[k])
-                for k in mine
+                k: np.multiply.outer(1 - share, start[k]) + np.multiply.outer(share, end[k])
+                for k in start
             }
         )
 
@@ -74,7 +74,7 @@ class Penalised:
 
     @property
     def null(self) -> Point:
-        """The optimum for lam = infinity, w = 0; its lam is where it becomes one."""
+        """The optimum w = 0 for lam = infinity; its ``lam`` is the least for which it is one."""
         f = np.full(len(self.weights), self.loss.centre(self.weights))
         w = np.zeros(self.columns.shape[1])
         point = self.point(np.inf, w, f[0], f)
@@ -91,7 +91,7 @@ class Penalised:
         return float(self.loss.value(f) @ self.weights + lam * self.size(w))
 
     def point(self, lam: float, w: Floats, b: float, f: Floats) -> Point:
-        """Return a primal point with the duals that it suggests, made feasible."""
+        """Return a primal point with duals from the losses' derivatives, made feasible."""
         u = self.loss.balanced(self.loss.dual(f), self.weights)
         c = self.columns.against(self.weights * u)
         top = np.abs(c).max()
@@ -99,26 +99,31 @@ class Penalised:
             u, c = u * (lam / top), c * (lam / top)
         return Point(lam, w, b, f, u, c)
 
-    def gaps(self, at: Point) -> Floats:
-        """Return P - D, as a sum of terms that are none of them negative."""
-        r, lam = self.l1_ratio, np.asarray(at.lam)[..., None]
-        own = self.loss.value(at.f) + at.f * at.u + self.loss.conjugate(at.u)
-        rest = lam * (r * np.abs(at.w) + 0.5 * (1 - r) * at.w**2) - at.w * at.c
+    def gaps(self, point: Point) -> Floats:
+        """Return P - D, as a sum of non-negative terms."""
+        r, lam = self.l1_ratio, np.asarray(point.lam)[..., None]
+        loss_gaps = self.loss.value(point.f) + point.f * point.u + self.loss.conjugate(point.u)
+        penalty_gaps = lam * (r * np.abs(point.w) + 0.5 * (1 - r) * point.w**2) - point.w * point.c
         if r < 1.0:
-            rest = rest + np.maximum(np.abs(at.c) - lam * r, 0.0) ** 2 / (2 * (1 - r) * lam)
-        return np.asarray(own @ self.weights + rest.sum(axis=-1))
+            penalty_gaps = penalty_gaps + np.maximum(np.abs(point.c) - lam * r, 0.0) ** 2 / (
+                2 * (1 - r) * lam
+            )
+        return np.asarray(loss_gaps @ self.weights + penalty_gaps.sum(axis=-1))
 
-    def bends(self, at: Point) -> Floats:
-        """Return E (m,) for the pieces between m + 1 points on a line; see `follow`."""
-        r, lam, slope = self.l1_ratio, at.lam, self.loss.curvature(at.f)
-        least, most = np.minimum(slope[1:], slope[:-1]), self.loss.spread(at.u[1:], at.u[:-1])
-        moved = np.diff(at.u, axis=0) ** 2 / np.where(most > 0.0, most, 1.0)
-        convex = (least * np.diff(at.f, axis=0) ** 2 + moved) @ self.weights
+    def bends(self, points: Point) -> Floats:
+        """Return the bound E (m,) for the pieces between m + 1 points on a line; see `follow`."""
+        r, lam, slope = self.l1_ratio, points.lam, self.loss.curvature(points.f)
+        least, most = (
+            np.minimum(slope[1:], slope[:-1]),
+            self.loss.inverse_conjugate_curvature(points.u[1:], points.u[:-1]),
+        )
+        moved = np.diff(points.u, axis=0) ** 2 / np.where(most > 0.0, most, 1.0)
+        convex = (least * np.diff(points.f, axis=0) ** 2 + moved) @ self.weights
         if r < 1.0:
             low, high = np.minimum(lam[1:], lam[:-1]), np.maximum(lam[1:], lam[:-1])
-            over = np.abs(at.c) - r * lam[:, None]
-            same = (over[1:] > 0.0) & (over[:-1] > 0.0) & (at.c[1:] * at.c[:-1] > 0.0)
+            over = np.abs(points.c) - r * lam[:, None]
+            same = (over[1:] > 0.0) & (over[:-1] > 0.0) & (points.c[1:] * points.c[:-1] > 0.0)
             turn = np.where(same, lam[1:, None] * over[:-1] - lam[:-1, None] * over[1:], 0.0)
-            convex += (1 - r) * low * (np.diff(at.w, axis=0) ** 2).sum(axis=1)
+            convex += (1 - r) * low * (np.diff(points.w, axis=0) ** 2).sum(axis=1)
             convex += (turn**2).sum(axis=1) / ((1 - r) * high**3)
-        return np.asarray(-np.diff(lam) * np.diff(self.size(at.w)) - 0.5 * convex)
+        return np.asarray(-np.diff(lam) * np.diff(self.size(points.w)) - 0.5 * convex)

@@ -1,4 +1,4 @@
-"""Kernels, their centred forms beside a free bias, and columns and targets far from zero."""
+"""Kernels, centred kernels for models with a free bias, and shifts of columns and targets."""
 
 from .kernel import KERNELS, LINEAR, Kernel
 

@@ -1,9 +1,9 @@
-"""Columns and targets far from zero, less a constant: beside a free bias the same problem.
+"""Shifts of columns and targets that lie far from zero: with a free bias the problem is the same.
 
-A year or a Unix time differs little from row to row, and rows that hardly differ are hard to tell
-apart. What is taken off has few digits, so that as a rule differences are exact, and rows that
-are equal, or tie, still do. Of targets that lie far from zero a bias in double precision leaves
-what a small w makes of them to rounding.
+A year or a Unix time differs little from row to row, so that rounding hides the differences. The
+shifts have few digits: as a rule differences are exact, and rows that are equal, or tie, still do.
+Without a shift of targets far from zero the rounding of the bias would hide the effect of a small
+w.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import scipy.sparse as sp
 from ..twofold import Twofold, two_product, two_sum
 from ..validation import Floats
 
-FAR_OFF = 4.0  # standard deviations: means nearer to zero cost two bits at most
-UNEVEN = 1e3  # times larger than most columns, or than what its entries differ by: told
-NEARLY_FULL = 0.9  # of a sparse column: with more zeros its mean is nearer to zero than that
+FAR_OFF = 4.0  # standard deviations: a mean nearer to zero costs at most two bits
+UNEVEN_SCALE = 1e3  # ratio to the other columns, or to a column's differences, that is reported
+NEARLY_FULL = 0.9  # share of non-zeros: the mean of a sparser column isn't far from zero
 
 
 def shifts_of(X: Any) -> Floats:
-    """Return what is to be taken off each column of an array or CSR matrix, (d,): mostly zero."""
+    """Return the shift of each column of an array or CSR matrix, (d,): zero for most."""
     if not sp.issparse(X):
         return _of_dense(X)
     shifts, counts = np.zeros(X.shape[1]), np.bincount(X.indices, minlength=X.shape[1])
@@ -44,8 +44,8 @@ def _of_dense(X: Floats) -> Floats:
     return shifts
 
 
-def less(X: Any, shifts: Floats) -> Any:
-    """Return X less what is taken off its columns: X itself where that is nothing."""
+def shifted(X: Any, shifts: Floats) -> Any:
+    """Return X less the shifts of its columns: X itself if all are zero."""
     far = np.flatnonzero(shifts)
     if not len(far):
         return X
@@ -57,32 +57,32 @@ def less(X: Any, shifts: Floats) -> Any:
 
 
 def shift_of_targets(y: Floats) -> float:
-    """Return what is to be taken off real targets, mostly zero."""
+    """Return the shift of real targets: usually zero."""
     return float(_of_dense(y[:, None])[0])
 
 
 def bias_at_zero(b: Floats, shifts: Floats, w: Floats, target: float = 0.0) -> Floats:
-    """Return the bias () or (B,), rounded once, beside X and y, given that beside both less shifts.
+    """Return the bias () or (B,) for X and y from that for shifted X and y, rounded once.
 
-    ``shifts`` (d,) are those of the columns, whose w is (d, B), ``target`` is that of y.
+    ``shifts`` (d,) are those of the columns, whose w is (d, B); ``target`` is the shift of y.
     """
     far = np.flatnonzero(shifts)
     b, low = two_sum(b, target)
     if not len(far):
         return b + low
-    own = w[far].reshape(len(far), -1)
-    total, rest = Twofold(*two_product(own, shifts[far, None])).sum()
+    weights = w[far].reshape(len(far), -1)
+    total, rest = Twofold(*two_product(weights, shifts[far, None])).sum()
     b, lost = two_sum(b, -total.reshape(np.shape(b)))
     return b + (low + lost - rest.reshape(np.shape(b)))
 
 
 def about_columns(X: Any) -> str:
-    """Say which column lies far from zero, or is larger than most, and what to do; or nothing."""
+    """Describe a column that is far from zero or larger than most, with a remedy, or return ''."""
     shifts = shifts_of(X)
-    wide = _largest_entries(less(X, shifts))
+    wide = _largest_entries(shifted(X, shifts))
     apart = np.where(wide > 0.0, np.abs(shifts) / np.where(wide > 0.0, wide, 1.0), 0.0)
     k = int(apart.argmax())
-    if apart[k] > UNEVEN:
+    if apart[k] > UNEVEN_SCALE:
         return (
             f"column {k} lies {apart[k]:.0e} times further from zero than its entries from each "
             "other: subtract its mean"
@@ -90,7 +90,7 @@ def about_columns(X: Any) -> str:
     top = _largest_entries(X)
     middle = np.median(top[top > 0]) if top.any() else 1.0
     k = int(top.argmax())
-    if top[k] > UNEVEN * middle:
+    if top[k] > UNEVEN_SCALE * middle:
         return f"column {k} is {top[k] / middle:.0e} times larger than most: scale it"
     return ""
 

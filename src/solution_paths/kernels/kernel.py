@@ -19,11 +19,11 @@ from ..compilation import cached_njit, inner_njit, read_only
 from ..validation import HUGE, Floats, check_choice, check_number
 
 EPSILON = np.finfo(np.float64).eps
-BLUR = float(EPSILON**0.5)  # of rows' lengths: squared, a unit of rounding of a kernel
-FEW = 100  # columns: with more, looks at rows take longer than looks at a kernel's entries
+LENGTH_ROUNDING = float(EPSILON**0.5)  # of a row's length; its square is a kernel's unit roundoff
+MAX_RANK = 100  # columns of factored rows: with more, kernel entries are faster to read
 GIB = 2.0**30
-LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-FAR = 4.0  # standard deviations of a matrix's entries: means nearer to zero cost two bits at most
+MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+FAR_ENTRIES = 4.0  # standard deviations of entries: a mean nearer to zero costs at most two bits
 KERNELS = ("linear", "rbf", "poly", "precomputed")
 RBF, POLY = KERNELS.index("rbf"), KERNELS.index("poly")
 
@@ -94,17 +94,19 @@ class Kernel:
             return np.asarray(X).diagonal()
         if self.name == "rbf":
             return np.ones(X.shape[0])
-        own = squared_norms(X)
-        return own if self.name == "linear" else (self.gamma * own + self.coef0) ** self.degree
+        squares = squared_norms(X)
+        return (
+            squares if self.name == "linear" else (self.gamma * squares + self.coef0) ** self.degree
+        )
 
     def n_monomials(self, d: int) -> float:
-        """Return how many features of d columns have this kernel as their products, or inf."""
+        """Return the number of monomials of d columns whose inner product is the kernel, or inf."""
         if self.name != "poly":
             return math.inf
         return math.comb(d + self.degree - (self.coef0 == 0.0), self.degree)
 
     def monomials(self, X: Any) -> Floats:
-        """Return the (n, n_monomials) rows of poly whose products are the kernel."""
+        """Return the (n, n_monomials) rows whose inner products are the poly kernel."""
         rows = X.toarray() if sp.issparse(X) else X
         with_constant = np.hstack([np.ones((len(rows), 1)), rows])
         shares = np.append(self.coef0, np.full(rows.shape[1], self.gamma))
@@ -122,7 +124,7 @@ LINEAR = Kernel()
 
 
 def room_for(n: int, m: int) -> Floats:
-    """Return (n, m) zeros for kernel values; say so where this machine can't hold them."""
+    """Return (n, m) zeros for kernel values; raise a MemoryError that says what doesn't fit."""
     check_room(n, m)
     try:
         return np.zeros((n, m))
@@ -131,7 +133,7 @@ def room_for(n: int, m: int) -> Floats:
 
 
 def check_room(n: int, m: int, copies: int = 1) -> None:
-    """Refuse (n, m) kernel values, held so many times, that are more than the machine's memory."""
+    """Refuse (n, m) kernel values whose copies exceed the machine's memory."""
     if 8.0 * n * m * copies > total_memory():
         raise _no_room(n, m, copies)
 
@@ -145,65 +147,65 @@ def _no_room(n: int, m: int, copies: int) -> MemoryError:
 
 
 def _size(memory: float) -> str:
-    """Return a number of bytes as people read it."""
+    """Return a number of bytes in readable units."""
     unit = GIB if memory >= GIB else 2.0**10
     return f"{memory / unit:,.0f} {'GiB' if unit == GIB else 'KiB'}"
 
 
 def total_memory() -> float:
-    """Return how many bytes of memory this machine, or this container, has: inf if unknown."""
-    found = [math.inf]
+    """Return the bytes of memory of this machine or container, or inf if unknown."""
+    limits = [math.inf]
     with suppress(AttributeError, ValueError, OSError):
-        found.append(float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES"))
-    for file in LIMITS:  # "max", where there is none
+        limits.append(float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES"))
+    for file in MEMORY_LIMITS:  # "max" if there is no limit
         with suppress(ValueError, OSError):
-            found.append(float(Path(file).read_text("ascii")))
-    return min(found)
+            limits.append(float(Path(file).read_text("ascii")))
+    return min(limits)
 
 
 def is_far(K: Floats) -> bool:
-    """Tell whether a matrix's entries are further from zero than from each other."""
+    """Tell whether the mean of a matrix's entries is large beside their standard deviation."""
     mean = float(K.mean())
     square = float(np.vdot(K, K)) / K.size - mean**2
-    return bool(mean**2 > FAR**2 * square and np.ptp(K) > 0.0)
+    return bool(mean**2 > FAR_ENTRIES**2 * square and np.ptp(K) > 0.0)
 
 
-def middle_row(K: Floats) -> int:
-    """Return the row nearest to the mean of all, as a kernel matrix says."""
+def row_nearest_to_mean(K: Floats) -> int:
+    """Return the row nearest to the mean of all rows, in the kernel's feature space."""
     return int((K.diagonal() - 2.0 * K.mean(axis=1)).argmin())
 
 
 def rows_of_gram(K: Floats, alike: bool = False) -> Floats | None:
-    """Return (n, r) rows with K as their products, where r <= FEW of them say it all; or None.
+    """Return (n, r) rows whose inner products are K, if its rank r is at most MAX_RANK, or None.
 
-    Of such a matrix rounding alone tells some rows from what others say of them. Rows of r entries
-    leave no such doubt, and are known to `BLUR`. They come from a Cholesky factorisation with
-    pivots, which ends where what is left of the diagonal may be rounding: of each row's own size,
-    or, if rounding is ``alike`` for all, of the largest. Equal rows of K stay equal.
+    In a matrix of low rank only rounding makes some rows independent of others. Rows of r entries
+    show the dependence, and are accurate to `LENGTH_ROUNDING`. They come from a pivoted Cholesky
+    factorisation, which stops where the rest of the diagonal may be rounding: relative to each
+    row, or to the largest one if rounding is ``alike`` for all. Equal rows of K stay equal.
     """
     n, size = len(K), np.sqrt(np.maximum(K.diagonal(), 0.0))
     size[(size == 0.0) | alike] = size.max() or 1.0
-    some = np.linspace(0, n - 1, min(n, FEW + FEW // 4)).astype(int)
+    some = np.linspace(0, n - 1, min(n, MAX_RANK + MAX_RANK // 4)).astype(int)
     if _rows_of_some(K, size, some) is None:
         return None
-    places: dict[bytes, int] = {}
-    own = [places.setdefault(blake2b((row + 0.0).tobytes()).digest(), len(places)) for row in K]
-    first = np.unique(own, return_index=True)[1]
-    found = _rows_of_some(K, size, first)
-    if found is None:
+    numbers: dict[bytes, int] = {}
+    group = [numbers.setdefault(blake2b((row + 0.0).tobytes()).digest(), len(numbers)) for row in K]
+    first = np.unique(group, return_index=True)[1]
+    factored = _rows_of_some(K, size, first)
+    if factored is None:
         return None
-    rows, scaled = found
+    rows, scaled = factored
     if np.abs(rows @ rows.T - scaled).max() > 64 * EPSILON:
         return None  # not positive semidefinite
-    return (rows * size[first, None])[own]
+    return (rows * size[first, None])[group]
 
 
 def _rows_of_some(K: Floats, size: Floats, some: Any) -> tuple[Floats, Floats] | None:
-    """Return rows and what their products should be, both in units of sizes, of some rows of K."""
+    """Return factored rows of some rows of K, and their exact products, both in units of sizes."""
     scaled = np.asfortranarray(K[np.ix_(some, some)] / size[some, None] / size[some])
     factor, order, rank, _ = dpstrf(scaled, tol=8 * EPSILON, lower=1)
-    # One dependence is no doubt: rows of centred kernels add up to zero.
-    if not 0 < rank < min(FEW + 1, len(some) - 1):
+    # One dependence is harmless: rows of centred kernels add up to zero.
+    if not 0 < rank < min(MAX_RANK + 1, len(some) - 1):
         return None
     rows = np.empty((len(some), rank))
     rows[order - 1] = np.tril(factor[:, :rank])
@@ -211,12 +213,14 @@ def _rows_of_some(K: Floats, size: Floats, some: Any) -> tuple[Floats, Floats] |
 
 
 def _products(X: Any, Z: Any) -> Floats:
-    """Return x.z for all rows of X and Z, dense or sparse each."""
+    """Return x.z for all rows of X and Z, each dense or sparse."""
     out = room_for(X.shape[0], Z.shape[0])
-    if X is Z and sp.issparse(X):  # half as long as scipy takes for all of it
+    if X is Z and sp.issparse(X):  # the lower triangle alone, in half of scipy's time
         columns = sp.csc_array(X)
-        own = (part for by in (X, columns) for part in (by.indptr, by.indices, by.data))
-        _add_products(*read_only(*own), out)
+        arrays = (
+            part for matrix in (X, columns) for part in (matrix.indptr, matrix.indices, matrix.data)
+        )
+        _add_products(*read_only(*arrays), out)
         return out
     if not (sp.issparse(X) or sp.issparse(Z)):
         return np.matmul(X, np.transpose(Z), out=out)
@@ -260,8 +264,8 @@ def squared_norms(X: Any) -> Floats:
 def squared_distances(X: Any, Z: Any) -> Floats:
     """Return ||x - z||^2 for all rows of X and Z.
 
-    Of dense rows from their differences: of near rows with large entries, the expansion of the
-    square would leave rounding. Sparse rows keep the expansion, one product of sparse matrices.
+    Dense rows are subtracted, since the expanded square cancels where near rows have large
+    entries. Sparse rows use the expansion, which is one product of sparse matrices.
     """
     if sp.issparse(X) or sp.issparse(Z):
         distance = squared_norms(X)[:, None] + squared_norms(Z)[None, :]
@@ -270,7 +274,9 @@ def squared_distances(X: Any, Z: Any) -> Floats:
         if X is Z:
             np.fill_diagonal(distance, 0.0)
         return distance
-    rows, columns = read_only(*(np.asarray(own, dtype=np.float64) for own in (X, np.transpose(Z))))
+    rows, columns = read_only(
+        *(np.asarray(matrix, dtype=np.float64) for matrix in (X, np.transpose(Z)))
+    )
     out = room_for(rows.shape[0], columns.shape[1])
     _add_squared_differences(rows, columns, X is Z, out)
     return out
@@ -308,7 +314,7 @@ def kernel_row(
     x : (d,) array
         One sample, and ``square`` is its squared norm.
     columns : (d, m) array
-        Features of the samples that it meets; ``squares`` (m,) are their squared norms.
+        Features of the other samples; ``squares`` (m,) are their squared norms.
     out : (m,) array
     kind : int
         The kernel's place in `KERNELS`.
@@ -357,7 +363,7 @@ def _check_gram(K: Any) -> None:
     if np.abs(K - K.T).max() > 1e-10 * largest:
         raise ValueError("X is not symmetric, with kernel='precomputed'; pass (X + X.T) / 2.")
     _check_eigenvalues(K, 1e-8 * largest, "X")
-    if is_far(K):  # or a constant would hide what is wrong
+    if is_far(K):  # a constant may hide a negative eigenvalue
         means = K.mean(axis=1)
         centred = (K - means.mean()) - (means - means.mean()) - (means - means.mean())[:, None]
         limit = 1e-8 * np.abs(centred).max() + 8 * EPSILON * largest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..kernels.centring import less, shifts_of
+from ..kernels.centring import shifted, shifts_of
 from ..kernels.kernel import LINEAR
 from ..problem import Losses, Problem, losses
 from ..solution import conditional
@@ -88,7 +88,7 @@ def conditional_conformal_path(
 
     def stated(some: slice) -> Problem:
         free = np.vstack([own, others[some]])
-        free, known = beside(less(free, shifts_of(free)), 1.0), np.arange(len(free)) < n
+        free, known = beside(shifted(free, shifts_of(free)), 1.0), np.arange(len(free)) < n
         loss = losses.pinball(np.append(targets, 0.0 * free[n:, 0]), 1.0 - alpha, known)
         if kernel is None:
             return Problem(Losses(loss, free))

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ..kernels.centred import Centred, CentredKernel, centred_kernel
-from ..kernels.centring import less, shift_of_targets, shifts_of
-from ..kernels.kernel import FEW, LINEAR, Kernel, check_kernel, check_room, rows_of_gram
+from ..kernels.centring import shift_of_targets, shifted, shifts_of
+from ..kernels.kernel import LINEAR, MAX_RANK, Kernel, check_kernel, check_room, rows_of_gram
 from ..problem import Losses, Pieces, Problem, Product
 from ..problem.symmetric import asymmetry, symmetrised
 from ..solution import Callback, Reading, Scale, SolutionPath
@@ -121,7 +121,7 @@ class Samples:
         if self.K is None or self.diagonal:
             return None
         if isinstance(self.kernel, Kernel) and self.kernel.n_monomials(self.X.shape[1]) <= min(
-            self.n, FEW
+            self.n, MAX_RANK
         ):
             found = self.kernel.monomials(self.X)
             return beside(found, self.feature) if self.feature else found
@@ -145,7 +145,7 @@ class Samples:
             assert isinstance(self.kernel, Kernel)
             return replace(self, kernel=centred_kernel(self.kernel, self.X))
         shifts = shifts_of(self.X)
-        return replace(self, X=less(self.X, shifts), shifts=shifts) if shifts.any() else self
+        return replace(self, X=shifted(self.X, shifts), shifts=shifts) if shifts.any() else self
 
     def with_feature(self, value: float) -> Samples:
         """Return samples with an appended feature of constant value, whose weight is a bias."""

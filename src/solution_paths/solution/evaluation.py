@@ -391,7 +391,7 @@ def _parabolas(t: Floats, f: Floats, loss: Any, shares: Floats) -> Curve:
     edges, (left, right) = _edges(t)
     f, g = f[:, left], f[:, right]
     ends = np.array([shares @ loss.value(f.T).T, shares @ loss.value(g.T).T])
-    third = shares @ (loss.turning(f.T, g.T).T * np.abs(g - f) ** 3)
+    third = shares @ (loss.third_derivative_bound(f.T, g.T).T * np.abs(g - f) ** 3)
     enough = WITHIN * np.maximum(ends.max(axis=0), ends[1, -1])
     cuts = np.ceil(np.cbrt(third / CUBIC / np.where(enough > 0.0, enough, 1.0))).astype(np.int64)
     parts: list[tuple[Floats, ...]] = []

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..kernels.centred import Centred, CentredKernel, plain_kernel
-from ..kernels.centring import bias_at_zero, less
+from ..kernels.centring import bias_at_zero, shifted
 from ..kernels.kernel import LINEAR, Kernel
 from ..problem import Problem
 from ..validation import Floats, Labels, Names, Rows, _check_names, check_X, feature_names
@@ -138,7 +138,7 @@ class Reading:
                 f"{self.columns}; pass {remedy}."
             )
         if self.rows is None:
-            return X_new if self.shifts is None else less(X_new, self.shifts)
+            return X_new if self.shifts is None else shifted(X_new, self.shifts)
         if self.kernel.name == "poly":
             plain_kernel(self.kernel).check_sizes(X_new, name)
         return self.kernel(X_new, self.rows)
@@ -160,7 +160,7 @@ class Reading:
         if self.shifts is not None:
             bias = bias_at_zero(v[:, 0], self.shifts, w.T)
         elif isinstance(self.kernel, CentredKernel):
-            bias = v[:, 0] - self.kernel.made_up_for(self.rows, w.T)
+            bias = v[:, 0] - self.kernel.bias_correction(self.rows, w.T)
         else:
             return v
         return np.concatenate([bias[:, None], v[:, 1:]], axis=1)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..homotopy.statement import Statement
-from ..kernels.centring import less
+from ..kernels.centring import shifted
 from ..problem import Line, Problem, Repeated
 from ..problem.maps import against, basis, without_rows
 from ..twofold import Twofold
@@ -263,7 +263,7 @@ class RecordedPath:
     def rows(self) -> Any:
         """The rows whose values losses are of, as they were given: an array or CSR matrix."""
         X, shifts = self._rows, self.reading.shifts
-        return X if shifts is None else less(X, -shifts)
+        return X if shifts is None else shifted(X, -shifts)
 
     @property
     def _rows(self) -> Any:

@@ -159,9 +159,9 @@ def test_a_loss_is_what_it_states(name):
     np.testing.assert_allclose(loss.conjugate(u), -u * f - loss.value(f), atol=1e-12)
     others = r.normal(size=(200, 50)) * 3
     assert (-u * others - loss.value(others) <= loss.conjugate(u) + 1e-12).all()
-    np.testing.assert_allclose(loss.spread(u, u), loss.curvature(f), rtol=1e-9)
+    np.testing.assert_allclose(loss.inverse_conjugate_curvature(u, u), loss.curvature(f), rtol=1e-9)
     third = (loss.curvature(f + h) - loss.curvature(f - h)) / (2 * h)
-    assert (np.abs(third) <= loss.turning(f, f + h) + 1e-6).all()
+    assert (np.abs(third) <= loss.third_derivative_bound(f, f + h) + 1e-6).all()
     weights = r.uniform(size=50)
     best = weights @ loss.value(np.full(50, loss.centre(weights)))
     assert best <= min(weights @ loss.value(np.full(50, c)) for c in np.linspace(-3, 3, 601))
@@ -170,7 +170,7 @@ def test_a_loss_is_what_it_states(name):
     assert np.isfinite(loss.conjugate(balanced)).all()
     middle = np.linspace(0.0, 1.0, 21)[:, None]
     du = loss.dual(r.normal(size=50) * 2.0) - u
-    between = 1.0 / loss.spread(u, u + du)
+    between = 1.0 / loss.inverse_conjugate_curvature(u, u + du)
     values = loss.conjugate(u + middle * du)
     second = np.diff(values, 2, axis=0) / 0.05**2  # at least the bound of the second derivative
     assert (second >= between * du**2 - 1e-9).all()

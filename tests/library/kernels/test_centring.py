@@ -24,7 +24,7 @@ from solution_paths import (
     weighted_svm_path,
     weighted_svr_path,
 )
-from solution_paths.kernels.centring import bias_at_zero, less, shifts_of
+from solution_paths.kernels.centring import bias_at_zero, shifted, shifts_of
 from solution_paths.models import stated
 
 rng = np.random.default_rng(5)
@@ -119,7 +119,7 @@ def test_full_columns_of_sparse_rows_are_moved_too():
     rows = sp.csr_array(sp.hstack([words, year]))
     shifts = shifts_of(rows)
     assert np.flatnonzero(shifts).tolist() == [30]
-    assert np.array_equal(less(rows, shifts).toarray(), rows.toarray() - shifts)
+    assert np.array_equal(shifted(rows, shifts).toarray(), rows.toarray() - shifts)
     path, dense = (svm_path(own, LABEL, C_max=10.0) for own in (rows, rows.toarray()))
     assert path.certify().ok
     np.testing.assert_allclose(path.coef(5.0), dense.coef(5.0), atol=1e-10)

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from solution_paths import svm_path
 from solution_paths.kernels import kernel as kernels
-from solution_paths.kernels.kernel import BLUR, Kernel, rows_of_gram, squared_distances
+from solution_paths.kernels.kernel import LENGTH_ROUNDING, Kernel, rows_of_gram, squared_distances
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(7, 4)) * (RNG.random((7, 4)) < 0.6)
@@ -125,8 +125,8 @@ def test_rows_say_what_a_kernel_of_low_rank_says():
         assert found.shape[0] == len(K)
         assert 2 <= found.shape[1] <= rank
         size = np.sqrt(K.diagonal())
-        unit = np.finfo(float).eps  # of which BLUR, that of rows, is the root
-        assert unit == BLUR**2
+        unit = np.finfo(float).eps  # of which LENGTH_ROUNDING, that of rows, is the root
+        assert unit == LENGTH_ROUNDING**2
         assert abs(found @ found.T - K).max() <= unit * 64 * size.max() ** 2
         np.testing.assert_array_equal(found[::2], found[1::2])  # equal rows stay equal
 
@@ -166,6 +166,6 @@ def test_a_path_of_a_kernel_of_low_rank_is_that_of_its_rows(name):
 def test_a_matrix_is_far_where_its_mean_is_some_deviations_from_zero_in_any_unit(unit):
     K = np.array([[1.0, -1.0], [-1.0, 1.0]])  # mean 0, deviation 1
     for sign in (-1.0, 1.0):
-        assert kernels.is_far(unit * (K + sign * 1.01 * kernels.FAR))
-        assert not kernels.is_far(unit * (K + sign * 0.99 * kernels.FAR))
+        assert kernels.is_far(unit * (K + sign * 1.01 * kernels.FAR_ENTRIES))
+        assert not kernels.is_far(unit * (K + sign * 0.99 * kernels.FAR_ENTRIES))
     assert not kernels.is_far(unit * np.ones((2, 2)))  # constant: nothing is left
