@@ -1,4 +1,4 @@
-"""Solution paths of any `solution_paths.problem.Problem`: followed, read, judged, kept in files."""
+"""Solution paths of any `solution_paths.problem.Problem`: computed, read, judged, saved."""
 
 from .follow import solution_path
 from .path import Onward, SolutionPath

@@ -1,4 +1,4 @@
-"""Paths whose optima move along curves: straight lines within a proved distance of them."""
+"""Approximate paths, for optima that move along curves: straight lines within a proved gap."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ from .recorded import FORGOTTEN, Parameters
 from .storage import put_reading, take_reading
 
 FORMAT = 2
-ENTRIES = 1_000_000  # losses that are judged together
-CURVED = ("log_loss", "deviance")  # the mean losses themselves
+LOSSES_AT_ONCE = 1_000_000  # losses that are judged together
+CURVED_METRICS = ("log_loss", "deviance")  # means of the losses themselves
 OPTIONS = ("loss", "l1_ratio", "eps")
 
 
 @dataclass(frozen=True)
 class GapCertificate(Certificate):
-    """The largest duality gap over all points that were looked at, beside the limit promised.
+    """The largest duality gap over all judged points, and the limit that the path promises.
 
-    Its ``gap`` and ``rounding`` are relative to the objective of the best constant; KKT violations
-    are not looked at, ``kkt`` is nan.
+    ``gap`` and ``rounding`` are relative to the objective of the best constant. KKT violations are
+    not computed: ``kkt`` is nan.
 
     Attributes
     ----------
     limit : float
-        What the path promises, its ``eps``.
+        The ``eps`` of the path.
     """
 
     limit: float = 0.0
 
     @property
     def reliable(self) -> bool:
-        """Whether every point that was looked at surely keeps the limit."""
+        """Whether every judged point keeps the limit, rounding included."""
         return self.ok
 
     def __str__(self) -> str:
@@ -59,7 +59,7 @@ class GapCertificate(Certificate):
 
 @dataclass(frozen=True)
 class Parts:
-    """How unknowns are laid out: w, b and duals."""
+    """The layout of the unknowns: w, b and duals."""
 
     features: int
     kernel: None = None
@@ -70,12 +70,12 @@ class Parts:
 
     @property
     def start(self) -> Parts:
-        """Itself: nothing of it moves."""
+        """The layout itself, which doesn't depend on the parameter."""
         return self
 
     @property
     def held(self) -> slice:
-        """The unknowns that w and b follow from."""
+        """The columns of the unknowns that hold w and b."""
         return slice(0, self.features + 1)
 
     def variables(self, unknowns: Floats) -> tuple[Floats, Floats]:
@@ -91,18 +91,18 @@ class Parts:
 class ApproximatePath(SolutionPath):
     """Solutions within a bound of the optimum, at every value of a parameter.
 
-    Between its breakpoints they move along straight lines, as those of a `SolutionPath`, whose
-    methods it has; optima move along curves. `logistic_path` and `poisson_path` return it.
+    The optima move along curves; the path follows them by straight lines between breakpoints. It
+    has the methods of a `SolutionPath`. `logistic_path` and `poisson_path` return it.
 
     Attributes
     ----------
     parameter, breakpoints, range
-        See `SolutionPath`. At breakpoints solutions are optimal to a hundredth of ``eps``, at one
-        from which the best constant serves to a quarter.
+        See `SolutionPath`. At a breakpoint the gap is at most a hundredth of ``eps``, or a quarter
+        where the best constant is the solution.
     eps : float
-        What the duality gap never exceeds, relative to ``null``.
+        Upper limit of the duality gap, relative to ``null``.
     bounds : (K - 1,) array
-        A proved bound of the relative gap between each two breakpoints.
+        A proved bound of the relative gap between neighbouring breakpoints.
     null : float
         The objective of the best constant, w = 0.
 
@@ -133,8 +133,8 @@ class ApproximatePath(SolutionPath):
         super().__init__(parts, parts, points, parameter="lam", reading=reading, ray=lines.ray)
         self.X, self.y, self.weights, self.loss = X, y, weights, loss
         self.l1_ratio, self.eps, self.bounds, self.lines = l1_ratio, eps, lines.bounds, lines
-        own = LOSSES[loss](y)
-        self.null = float(weights @ own.value(np.full(len(y), own.centre(weights))))
+        losses = LOSSES[loss](y)
+        self.null = float(weights @ losses.value(np.full(len(y), losses.centre(weights))))
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self)
@@ -144,7 +144,7 @@ class ApproximatePath(SolutionPath):
         return self.X
 
     def mean(self, X_new: Rows, t: float | Parameters = FORGOTTEN) -> Floats:
-        """Return expected targets at t, (m,) or (m, k): the larger label's probability, or counts.
+        """Return expected targets at t, (m,) or (m, k): counts, or the larger label's probability.
 
         Parameters
         ----------
@@ -181,13 +181,13 @@ class ApproximatePath(SolutionPath):
         X_val, y_val : (m, d), (m,)
             Validation data.
         metric : optional
-            Of labels what `SolutionPath.error_curve` says, which is exact, and by default
-            ``zero_one``; or ``log_loss``, of the logarithms of probabilities. Of counts
-            ``deviance``, the mean deviance. These two bend between breakpoints: parabolas take
-            their place that are within 1e-7 of the largest value on each.
+            For labels a metric of `SolutionPath.error_curve`, which is exact (by default
+            ``zero_one``), or ``log_loss``. For counts ``deviance``, the mean deviance. These two
+            are curved between breakpoints: they are approximated by parabolas, within 1e-7 of the
+            largest value on each.
         sample_weight : (m,) array, optional
         queries : (m,) array, optional
-            Not for such paths, whose rows aren't ranked.
+            Not for these paths, whose rows aren't ranked.
 
         Returns
         -------
@@ -211,46 +211,46 @@ class ApproximatePath(SolutionPath):
         queries: ArrayLike | None,
         classes: Any,
     ) -> Curve:
-        if metric.name not in CURVED:
+        if metric.name not in CURVED_METRICS:
             return super()._curve(rows, y, metric, weights, queries, classes)
         m = rows.shape[0]
         shares = check_shares(weights, m, "X_val")
         shares = np.full(m, 1.0 / m) if shares is None else shares
-        counts = metric.name == "deviance"
-        if counts:
+        of_counts = metric.name == "deviance"
+        if of_counts:
             targets = check_counts(y, m, "y_val", "X_val")
         else:
-            larger = evaluation.codes(self.reading.classes, y, m) > 0
-            targets = np.where(larger, 1.0, -1.0)
+            positive = evaluation.codes(self.reading.classes, y, m) > 0
+            targets = np.where(positive, 1.0, -1.0)
         curve = evaluation.loss_curve(
-            self, rows, lambda own: LOSSES[self.loss](targets[own]), shares
+            self, rows, lambda block: LOSSES[self.loss](targets[block]), shares
         )
-        return curve.times(2.0) if counts else curve
+        return curve.times(2.0) if of_counts else curve
 
     def __repr__(self) -> str:
         name, within = type(self).__name__, f", within {self.eps:g}>"
         return super().__repr__().replace("SolutionPath", name).replace(">", within)
 
-    def _inside(self, duals: Floats, own: Floats, group: int) -> Floats:
-        """Return duals as they were found."""
+    def _inside(self, duals: Floats, s: Floats, group: int) -> Floats:
+        """Return duals as they were computed."""
         return duals
 
     def _judged(self, nodes: Places, others: Floats, anew: bool = True) -> tuple[Floats, Verdict]:
         model: dict[str, Any] = {k: getattr(self, k) for k in ("loss", "weights", "l1_ratio")}
-        s, found = np.concatenate([self.points.t[nodes], others]), []
-        for own in np.array_split(s, len(s) * len(self.y) // ENTRIES + 1):
-            w, b, (a,) = self.statement.answer(self.points.unknowns(own))
-            values = curved.gaps(self.X, self.y, own, w.T, b[:, 0], a.T, **model)
+        s, verdicts = np.concatenate([self.points.t[nodes], others]), []
+        for block in np.array_split(s, len(s) * len(self.y) // LOSSES_AT_ONCE + 1):
+            w, b, (a,) = self.statement.answer(self.points.unknowns(block))
+            values = curved.gaps(self.X, self.y, block, w.T, b[:, 0], a.T, **model)
             gap, rounding = values.gap / self.null, values.rounding / self.null
-            unknown = np.full(len(own), np.nan)
-            found.append(
+            unknown = np.full(len(block), np.nan)
+            verdicts.append(
                 Verdict(values.primal, values.dual, gap, unknown, rounding, *[unknown] * 5)
             )
-        return s, Verdict.together(found)
+        return s, Verdict.together(verdicts)
 
-    def _summary(self, s: Floats, found: Verdict) -> Certificate:
-        gap, rounding = (np.where(np.isnan(v), np.inf, v) for v in (found.gap, found.rounding))
-        most = gap + rounding
+    def _summary(self, s: Floats, verdict: Verdict) -> Certificate:
+        gap, rounding = (np.where(np.isnan(v), np.inf, v) for v in (verdict.gap, verdict.rounding))
+        bounds = gap + rounding
         states = statuses(gap, rounding, 0.0, self.eps)
         return GapCertificate(
             np.nan,
@@ -260,8 +260,8 @@ class ApproximatePath(SolutionPath):
             float(s[gap.argmax()]),
             len(s),
             status=worst_of(*states.tolist()),
-            error=float(most.max()),
-            error_at=float(s[most.argmax()]),
+            error=float(bounds.max()),
+            error_at=float(s[bounds.argmax()]),
             limit=self.eps,
         )
 

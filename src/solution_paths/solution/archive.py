@@ -1,4 +1,4 @@
-"""What a path consists of in an .npz file, without pickles."""
+"""Saved paths: plain values and arrays in an .npz file, without pickles."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ..files import replace_atomically
 from ..validation import shown
 
 SUFFIX = ".npz"
-OLD = "Path"  # of files that name no kind
+NO_KIND = "Path"  # the kind of files that name none
 Found = TypeVar("Found")
 File: TypeAlias = str | os.PathLike[str] | IO[bytes]
-# what a damaged .npz file raises, or one of other content
-DAMAGED = (
+# raised by a damaged .npz file, or by one with other content
+READ_ERRORS = (
     ValueError,
     KeyError,
     OSError,
@@ -44,7 +44,7 @@ def write_archive(file: File, meta: dict[str, Any], content: dict[str, Any]) -> 
 
     if not isinstance(file, str | os.PathLike):
         _check_binary(file)
-        buffer = io.BytesIO()  # so that the file gets all or nothing
+        buffer = io.BytesIO()  # so that nothing is written if packing fails
         pack(buffer)
         file.write(buffer.getvalue())
         return
@@ -57,14 +57,14 @@ def write_archive(file: File, meta: dict[str, Any], content: dict[str, Any]) -> 
 
 
 def _with_suffix(file: str | os.PathLike[str]) -> FilePath:
-    """Return a file's name with .npz at its end, as `numpy.savez` has it; a folder's as it is."""
+    """Return a file's name with the suffix .npz, as `numpy.savez` does; a folder's unchanged."""
     name = os.fsdecode(file)
     whole = name.endswith(SUFFIX) or FilePath(name).is_dir()
     return FilePath(name if whole else name + SUFFIX)
 
 
 def _existing(file: File) -> File:
-    """Return the file that `write` wrote under a name: that with the suffix, unless it's there."""
+    """Return the file itself if it exists, otherwise the one with the suffix."""
     if not isinstance(file, str | os.PathLike) or os.path.exists(file):
         return file
     return _with_suffix(file) if _with_suffix(file).exists() else file
@@ -76,33 +76,33 @@ def read_archive(
     kind: str,
     version: int,
 ) -> Found:
-    """Build what `write_archive` wrote of a kind of path, in the version that is read."""
+    """Build a path of one kind and version from a file that `write_archive` wrote."""
     try:
         with np.load(_existing(file), allow_pickle=False) as archive:
             content = {k: archive[k] for k in archive.files}
         meta = json.loads(str(content["meta"]))
-        own, known = meta.get("kind", OLD), meta["format"] == version
-        found = build(meta, content) if known and own == kind else None
+        written_by, same_version = meta.get("kind", NO_KIND), meta["format"] == version
+        path = build(meta, content) if same_version and written_by == kind else None
     except FileNotFoundError:
         raise
-    except DAMAGED as error:
+    except READ_ERRORS as error:
         raise ValueError(
             f"{file} is not a path written by {kind}.save (expected an .npz archive); "
             "save the path again."
         ) from error
-    if own == OLD:
+    if written_by == NO_KIND:
         raise ValueError(f"{file} was written by an earlier version; compute the path again.")
-    if own != kind:
-        raise ValueError(f"{file} was written by {own}.save; read it by {own}.load.")
-    if found is None:
-        what = f"format {meta['format']}, this version reads {version}"
-        what = f"a model that {kind}.load no longer reads" if known else what
-        raise ValueError(f"{file} has {what}; compute the path again.")
-    return found
+    if written_by != kind:
+        raise ValueError(f"{file} was written by {written_by}.save; read it by {written_by}.load.")
+    if path is None:
+        reason = f"format {meta['format']}, this version reads {version}"
+        reason = f"a model that {kind}.load no longer reads" if same_version else reason
+        raise ValueError(f"{file} has {reason}; compute the path again.")
+    return path
 
 
 def _check_binary(file: IO[bytes]) -> None:
-    """Refuse what bytes can't be written to."""
+    """Refuse an object to which bytes can't be written."""
     try:
         file.write(b"")
     except (AttributeError, TypeError, ValueError, OSError) as error:

@@ -24,46 +24,49 @@ from .points import Places, Points
 from .reading import Reading, usual
 from .telling import Callback, telling
 
-AGREE = 1e-6  # of the largest dual: so far slopes may be apart where a path begins
+SLOPES_AGREE = 1e-6  # largest difference of slopes at the start, relative to the largest dual
 
 
 class _Start:
-    """The optimum of the convex problem that a path begins with.
+    """The optimum of the convex problem from which a path starts.
 
     Parameters
     ----------
     problem : Problem
-        Of the same samples as the branches.
+        With the same samples as the branches.
     near : (n,) array, optional
         Signed duals near the optimum: the nearer, the faster the start.
 
     Attributes
     ----------
     z, a : (n,) arrays
-        Values and signed duals of samples.
+        Values and signed duals of the samples.
     """
 
     def __init__(self, problem: Problem, near: Floats | None = None):
         self.statement = statement = read(along(lambda _: problem, 0.0, 1.0))
         self.place = self._places(near)
-        standing = Homotopy(statement, statement.graphs, self.place, 0.0, 1.0)
+        homotopy = Homotopy(statement, statement.graphs, self.place, 0.0, 1.0)
         n = statement.sizes[0]
         self.held = self.place[:n] % 2 == 1
-        known, own = statement.graphs.equation[np.arange(n), self.place[:n], 0], standing.values[:n]
-        self.z = np.where(self.held, known, own) / statement.scale
-        self.a = np.where(self.held, own, known)
+        known, solved = (
+            statement.graphs.equation[np.arange(n), self.place[:n], 0],
+            homotopy.values[:n],
+        )
+        self.z = np.where(self.held, known, solved) / statement.scale
+        self.a = np.where(self.held, solved, known)
 
     def _places(self, near: Floats | None) -> Places:
         statement, n = self.statement, self.statement.sizes[0]
-        off = None
+        misfit = None
         if near is not None:
             place = guess(statement)
             slopes = statement.shapes[0].slopes.value.high
             place[:n] = 2 * np.abs(slopes + near[:, None]).argmin(axis=1)
-            off = Misfit.of(statement, place, 0.0)
-        if off is None or not off.regular:
-            off = Misfit.at(statement, 0.0)
-        return starting_places(statement, off)
+            misfit = Misfit.of(statement, place, 0.0)
+        if misfit is None or not misfit.regular:
+            misfit = Misfit.at(statement, 0.0)
+        return starting_places(statement, misfit)
 
 
 def local_path(
@@ -79,19 +82,21 @@ def local_path(
 ) -> OutlierPath:
     """Follow a local optimum of losses with several convex branches along a parameter.
 
-    It begins at the optimum of a convex problem, and jumps to a better one where it ends.
+    The path starts at the optimum of a convex problem. Where its local optimum ceases to exist it
+    jumps to a better one.
 
     Parameters
     ----------
     problem : Problem
         One group of piecewise linear losses, under a ridge alone; a bias may be free.
     branches : Branches
-        Of the same samples. At the begin of the span they agree with the problem's losses beside
+        With the same samples. At the start of the span they agree with the problem's losses near
         the values at its optimum.
     span : (float, float) or callable
-        Where the path begins and ends; or a function of the values (n,) at this optimum that tells.
+        Start and end of the path, or a function of the values (n,) at this optimum that returns
+        them.
     parameter : str, default "t"
-        What the parameter is called.
+        Name of the parameter.
     reading, callback, check
         See `solution_path`.
     near : (n,) array, optional
@@ -104,13 +109,13 @@ def local_path(
     Raises
     ------
     ValueError
-        Of a problem that has more than that, or branches that don't agree with it.
+        The problem has other parts, or the branches don't agree with it.
     PathError
         The path can't be followed to its end; ``error.path`` is the certified part.
 
     Examples
     --------
-    Least absolute deviations of which each costs 5 at most, then less and less, down to 1:
+    Least absolute deviations, each capped at s, which falls from 8 to 1:
 
     >>> import numpy as np
     >>> from solution_paths import local_path
@@ -139,7 +144,7 @@ def local_path(
     SV Classification and Regression".
     """
     check_choice(check, "check", CHECKS)
-    tell = telling(callback)
+    context = telling(callback)
     _check_simple(problem)
     try:
         start = _Start(problem, near)
@@ -147,40 +152,42 @@ def local_path(
         walk = _at_the_start(start, branches, begin, end)
     except NUMERICAL as error:
         raise as_path_error(error) from error
-    lost: PathError | None = None
-    with tell as told:
+    error_of_walk: PathError | None = None
+    with context as progress:
         try:
-            walk.run(told)
+            walk.run(progress)
         except (PathError, *NUMERICAL) as error:
-            lost = as_path_error(error)
+            error_of_walk = as_path_error(error)
             if not walk.homotopy.walk.now.nodes:
-                raise lost from (None if lost is error else error)
+                raise error_of_walk from (None if error_of_walk is error else error)
     track = walk.track()
-    found, falls = _partitions(track, walk.graphs), begin > end
-    found = found.some(slice(None, None, -1)) if falls else found
+    partitions, descending = _partitions(track, walk.graphs), begin > end
+    partitions = partitions.some(slice(None, None, -1)) if descending else partitions
     points, line = Points.of_jumps(track), branches.lines[0]
-    points, found = on_branches(points, line, start.statement, track, walk.graphs.branch, found)
+    points, partitions = on_branches(
+        points, line, start.statement, track, walk.graphs.branch, partitions
+    )
     path = OutlierPath(
         branches,
         start.statement,
         points,
-        found,
-        falls=falls,
+        partitions,
+        falls=descending,
         parameter=parameter,
         reading=usual(problem) if reading is None else reading,
         diagnostics={"events": len(track.events)} | walk.counts,
     )
-    if lost is not None:
-        raise _with_part(lost, path)
-    if told is not None:
-        told.at_end(len(track.events))
+    if error_of_walk is not None:
+        raise _with_part(error_of_walk, path)
+    if progress is not None:
+        progress.at_end(len(track.events))
     if check != "ignore":
         _checked(path, check, False)
     return path
 
 
 def _check_simple(problem: Problem) -> None:
-    """Refuse what jumps know nothing of."""
+    """Refuse problems that the walk with jumps doesn't support."""
     simple = problem.pure_ridge and len(problem.losses) == 1
     if not simple or any(group.pieces.curvature.any() for group in problem.losses):
         raise ValueError(
@@ -190,42 +197,43 @@ def _check_simple(problem: Problem) -> None:
 
 
 def _at_the_start(start: _Start, branches: Branches, begin: float, end: float) -> JumpingWalk:
-    """Return a walk that stands at the start."""
+    """Return a walk at the start of the path."""
     statement = start.statement
     shapes = [shape_of_losses(line, statement.scale) for line in branches.lines]
     graphs = Walled(shapes, statement.shapes[1:], branches.still)
     branch, z = branches.at_values(begin, start.z), start.z * statement.scale
-    own, apart = graphs.on(branch, z, start.a, start.held, begin)
+    row_places, differences = graphs.on(branch, z, start.a, start.held, begin)
     size = max(float(np.abs(start.a).max(initial=0.0)), 1e-300)
-    if (apart > AGREE * size).any():
+    if (differences > SLOPES_AGREE * size).any():
         raise ValueError(
-            f"The branches of row {int(apart.argmax())} don't agree at {begin:g} with the problem "
-            "that the path begins with; state the same slopes and knots beside its value there."
+            f"The branches of row {int(differences.argmax())} don't agree at {begin:g} with the "
+            "problem that the path begins with; state the same slopes and knots beside its value "
+            "there."
         )
 
     def improve(z: Floats, a: Floats, partition: Partition, t: float) -> Places | None:
         return at_threshold(branches, t, partition, z / statement.scale, a).better
 
-    place = np.concatenate([own, start.place[len(own) :]])
+    place = np.concatenate([row_places, start.place[len(row_places) :]])
     return JumpingWalk(statement, graphs, place, begin, end, improve)
 
 
 def _partitions(track: Track, graphs: Walled) -> Partitions:
-    """Return the branches that samples are on at recorded points."""
+    """Return the branch of each sample at each recorded point."""
     n = graphs.n
-    now = graphs.branch[np.arange(n), track.start[:n]].astype(np.int8)
-    rows, begins = [now.copy()], [0]
-    own = np.flatnonzero(track.events // PLACES < n)
-    who, place = np.divmod(track.events[own], PLACES)
-    branch = graphs.branch[who, place]
-    first = np.searchsorted(track.event_at, own, side="right")  # point after the event
-    for i, new, k in zip(who.tolist(), branch.tolist(), first.tolist(), strict=True):
-        if now[i] != new:
-            now[i] = new
-            if k == begins[-1]:
-                rows[-1] = now.copy()
+    current = graphs.branch[np.arange(n), track.start[:n]].astype(np.int8)
+    partitions, first_points = [current.copy()], [0]
+    row_events = np.flatnonzero(track.events // PLACES < n)
+    rows, place = np.divmod(track.events[row_events], PLACES)
+    branch = graphs.branch[rows, place]
+    first = np.searchsorted(track.event_at, row_events, side="right")  # point after the event
+    for i, new, k in zip(rows.tolist(), branch.tolist(), first.tolist(), strict=True):
+        if current[i] != new:
+            current[i] = new
+            if k == first_points[-1]:
+                partitions[-1] = current.copy()
             else:
-                rows.append(now.copy())
-                begins.append(k)
-    of = np.searchsorted(begins, np.arange(len(track)), side="right") - 1
-    return Partitions(np.stack(rows), of)
+                partitions.append(current.copy())
+                first_points.append(k)
+    partition_of_point = np.searchsorted(first_points, np.arange(len(track)), side="right") - 1
+    return Partitions(np.stack(partitions), partition_of_point)

@@ -1,10 +1,10 @@
-"""Conditional conformal prediction: what a new row's score may be, by a path in the row's dual.
+"""Conditional conformal prediction: the score of a new row along a path in its dual.
 
-A quantile regression g of n scores and one more, S, has a dual u for the new row. It is the slope
-of the least objective in S, so that (S, u) runs through a monotone curve: u is at its least below
-it, at its largest above it, and in between S = g(x). Therefore the curve can be followed by u as
-well as by S, without the new row's loss: u g(x) is taken from the objective of the n rows, and
-grows from nothing. All new rows begin at the optimum of the n rows.
+A quantile regression g of n scores and a new score S has a dual u for the new row. u is the slope
+of the minimal objective in S, so that (S, u) follows a monotone curve: u has its least value below
+the curve, its largest above it, and in between S = g(x). So the curve can be parametrised by u
+instead of S. Then the new row has no loss: u g(x) is subtracted from the objective of the n rows,
+starting at u = 0. All new rows start at the optimum of the n rows.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from .leave_one_out import check_level
 from .neighbours import Start, moving, with_losses
 from .path import SolutionPath
 
-Features: TypeAlias = Callable[[Any], Any]  # of rows, numbers for each of them
-BEFORE = 2.0**-40  # so far before a dual a cutoff is read, whatever rounding made of a breakpoint
+Features: TypeAlias = Callable[[Any], Any]  # of rows, returns numbers for each
+LEFT_OF_DUAL = 2.0**-40  # a cutoff is read this far before a dual, for rounding of breakpoints
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +39,13 @@ class ConditionalPath:
     alpha : float
         The share of scores that may be missed.
     duals : (k,) array
-        Of the new row, u, ascending, at the vertices of the curve: within [-alpha, 1 - alpha].
+        Duals u of the new row at the vertices of the curve, ascending, in [-alpha, 1 - alpha].
     scores : (k,) array
-        There, ascending; straight in between.
+        Scores at the vertices, ascending; linear in between.
     paths : tuple of SolutionPath
-        In u, downwards and upwards from 0: the quantile regressions. One is missing where there is
-        no optimum beyond 0; both, but for that at 0, where no other row has a say at the new one.
+        The quantile regressions along u, downwards and upwards from 0. A direction in which there
+        is no optimum is left out. If both are, as where no other row determines the new row's
+        value, there is a single path that stands still at 0.
     """
 
     alpha: float
@@ -55,22 +56,24 @@ class ConditionalPath:
     def cutoff(self, u: ArrayLike | None = None) -> Floats:
         """Return the largest score S of the prediction set: an array like u.
 
-        The supremum of all S whose dual is below u. Infinite where no S has a larger dual: there
-        are too few rows like the new one.
+        It is the supremum of all S whose dual is below u. It is infinite where no S has a larger
+        dual: then too few rows are like the new one.
 
         Parameters
         ----------
         u : float or array, optional
-            In [-alpha, 1 - alpha]. Drawn evenly from there it makes the coverage exact; its largest
-            value, the default, makes it at least that.
+            In [-alpha, 1 - alpha]. If it is drawn uniformly the coverage is exact; with its largest
+            value, the default, the coverage is at least that.
         """
-        own = np.asarray(1.0 - self.alpha if u is None else u, dtype=np.float64)
-        if (own < -self.alpha - BEFORE).any() or (own > 1.0 - self.alpha + BEFORE).any():
+        duals = np.asarray(1.0 - self.alpha if u is None else u, dtype=np.float64)
+        if (duals < -self.alpha - LEFT_OF_DUAL).any() or (
+            duals > 1.0 - self.alpha + LEFT_OF_DUAL
+        ).any():
             raise ValueError(
                 f"u must lie within [{-self.alpha:g}, {1.0 - self.alpha:g}], which are -alpha and "
                 "1 - alpha."
             )
-        before = own - BEFORE
+        before = duals - LEFT_OF_DUAL
         if not len(self.duals):
             return np.where(before < 0.0, -np.inf, np.inf)
         return np.asarray(np.interp(before, self.duals, self.scores, left=-np.inf, right=np.inf))
@@ -81,75 +84,76 @@ class ConditionalPath:
         Parameters
         ----------
         n_random : int, default 20
-            How many, on each of both paths: see `SolutionPath.certify`.
+            Number of duals on each of both paths: see `SolutionPath.certify`.
         seed : int, default 0
         """
-        found = [path._judged(*path._some(n_random, seed, None)) for path in self.paths]
+        judged = [path._judged(*path._some(n_random, seed, None)) for path in self.paths]
         return summary(
-            np.concatenate([t for t, _ in found]), Verdict.together([own for _, own in found])
+            np.concatenate([t for t, _ in judged]),
+            Verdict.together([verdict for _, verdict in judged]),
         )
 
 
 def paths(
     problem: Problem, n: int, alpha: float, offset: float, check: str
 ) -> Iterator[ConditionalPath]:
-    """Yield the curves of a problem's rows beyond the first n, which have no losses.
+    """Yield the curve of each row of a problem after the first n; these rows have no losses.
 
     Parameters
     ----------
     problem : Problem
-        Of pinball losses of the first n rows, each with a cost of 1.
+        With pinball losses of the first n rows, each with a cost of 1.
     n : int
     alpha : float
     offset : float
-        What has been taken off the scores.
+        The shift of the scores.
     check : str
     """
     check_choice(check, "check", CHECKS)
     start = Start(problem)
     for row in range(n, len(problem.losses[0].pieces)):
-        ways = [_way(start, row, end) for end in (-alpha, 1.0 - alpha)]
-        found = tuple(path for path in ways if path is not None) or (start.still(),)
-        for path in found:
+        both = [_way(start, row, end) for end in (-alpha, 1.0 - alpha)]
+        regressions = tuple(path for path in both if path is not None) or (start.still(),)
+        for path in regressions:
             look(path, check)
-        curves = [_curve(start.problem, row, path) for path in ways]
-        u, f = (np.concatenate(parts) for parts in zip(*curves, strict=True))
-        yield ConditionalPath(alpha, u, f + offset, found)
+        curves = [_curve(start.problem, row, path) for path in both]
+        u, f = (np.concatenate(values) for values in zip(*curves, strict=True))
+        yield ConditionalPath(alpha, u, f + offset, regressions)
 
 
 def _way(start: Start, row: int, end: float) -> SolutionPath | None:
-    """Return the path from no dual of a row to another one, as far as there is an optimum."""
+    """Return the path along a row's dual from 0 to ``end``, as far as there is an optimum."""
     pieces = start.problem.losses[0].pieces
     rate = np.zeros(pieces.slopes.shape)
     rate[row] = -1.0
 
     def model(u: float) -> Problem:
         slopes = pieces.slopes + u * rate
-        parts = (pieces.curvature, pieces.value, pieces.low, pieces.high)
-        return with_losses(start.problem, Pieces._derived(pieces.knots, slopes, *parts))
+        fixed = (pieces.curvature, pieces.value, pieces.low, pieces.high)
+        return with_losses(start.problem, Pieces._derived(pieces.knots, slopes, *fixed))
 
     line = moving(model, 0.0, end, "losses[0].slopes", rate)
     try:
         return start.path(line, parameter="u", partly=True)
-    except NoOptimum:  # from u = 0 on
+    except NoOptimum:  # for every u beyond 0
         return None
 
 
 def _curve(problem: Problem, row: int, path: SolutionPath | None) -> tuple[Floats, Floats]:
-    """Return the duals of a row, ascending, and its values."""
+    """Return the duals of a row at the recorded points, ascending, and its values."""
     if path is None:
         return np.empty(0), np.empty(0)
     w, v = path.variables_at(np.arange(len(path.points)))
     first = problem.losses[0]
-    own = first.X if problem.kernel is None else problem.kernel
-    f = np.asarray(own[[row]] @ w.T + first.free[[row]] @ v.T).ravel()
+    matrix = first.X if problem.kernel is None else problem.kernel
+    f = np.asarray(matrix[[row]] @ w.T + first.free[[row]] @ v.T).ravel()
     return path.points.t, f
 
 
 def checked(
     alpha: float, kernel: str | None, gamma: float | None, lam: float
 ) -> tuple[float, float]:
-    """Return alpha and lam; refuse a kernel that new rows lack, or would change."""
+    """Return alpha and lam; refuse a kernel that can't be computed, or would depend on new rows."""
     if kernel is not None:
         check_choice(kernel, "kernel", ("linear", "rbf", "poly"))
     if gamma is not None:
@@ -158,7 +162,7 @@ def checked(
 
 
 def columns(features: Features | None, X: Any, n: int) -> Floats:
-    """Return the features (n, k) of n rows, none unless they are asked for."""
+    """Return the features (n, k) of n rows; k = 0 without a function."""
     if features is None:
         return np.zeros((n, 0))
     if not callable(features):
@@ -166,8 +170,10 @@ def columns(features: Features | None, X: Any, n: int) -> Floats:
             f"features must be a function of rows, not {shown(features)}; pass one that returns "
             "numbers (rows, k)."
         )
-    found = np.asarray(features(X if hasattr(X, "shape") else np.asarray(X)))
-    found = check_X(found[:, None] if found.ndim == 1 else found, "features(X)")
-    if len(found) != n:
-        raise ValueError(f"features returns {len(found)} rows for {n}: let it return one for each.")
-    return found
+    values = np.asarray(features(X if hasattr(X, "shape") else np.asarray(X)))
+    values = check_X(values[:, None] if values.ndim == 1 else values, "features(X)")
+    if len(values) != n:
+        raise ValueError(
+            f"features returns {len(values)} rows for {n}: let it return one for each."
+        )
+    return values

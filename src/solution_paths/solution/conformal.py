@@ -1,12 +1,12 @@
-"""Full conformal prediction: a model refitted with a new row at every response, without refits.
+"""Full conformal prediction: a model of n + 1 rows for every response of the new row, exactly.
 
-The optimum of n + 1 rows is a path in the response of the new one. Between breakpoints all
-residuals are straight lines in it, so the share of those that are at least as large as the new
-row's changes only where two such lines meet: the p-value is a step function, known exactly.
+The optimum of n + 1 rows is a path in the response of the new row. Between breakpoints all
+residuals are linear in the response. So the share of residuals at least as large as the new row's
+changes only where two lines meet: the p-value is a step function, known exactly.
 
-With the new row's response at its prediction by the others, or with its loss at nothing, the
-optimum is that of the n rows. So all new rows begin at one optimum, whose problem holds the rows of
-all of them, without a loss until it is their turn.
+If the new row's response is the prediction of the others, or its loss is zero, the optimum is that
+of the n rows. So all new rows start from one optimum. Its problem contains the rows of all of
+them, each with a zero loss until its path is computed.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ from .points import Places
 from .reading import NUMBERS
 
 Groups: TypeAlias = tuple[ArrayLike, ArrayLike] | None
-FAR = 2.0**40  # times the size of the targets: how far out a response goes
-TIED = 2.0**-44  # of the size of targets: residuals whose sizes differ by less are equal
-KNOWN = 2.0**-30  # of the targets: what differs by less is rounding
-ALIKE = 2.0**-40  # of the size of targets: so far losses' knots may be apart for rounding
-SHARE = 2  # so many new rows, at most, are begun with together for each row of the data: n / 2
-LEAST = 32
-LOOKS = 3  # points of each path that are looked at
+FAR_RESPONSE = 2.0**40  # times the size of the targets: how far responses go
+TIED_RESIDUALS = 2.0**-44  # times the size of targets: sizes of residuals closer than this tie
+ROUNDED_SPREAD = 2.0**-30  # times the size of targets: a smaller spread is rounding
+SAME_KNOTS = 2.0**-40  # times the size of targets: largest difference of equal knots
+ROWS_PER_NEW_ROW = 2  # at most n / 2 new rows share one start
+MIN_BATCH = 32  # ... or these, if n is small
+POINTS_JUDGED = 3  # points of each path that are judged
 
 
 @dataclass(frozen=True, eq=False)
 class ConformalPath:
-    """What a model says of one new row, as a function of the row's response y.
+    """The p-value of one new row as a function of the row's response y.
 
     Attributes
     ----------
     edges : (k + 1,) array
-        Where the p-value changes, ascending; the first is minus infinity, the last infinity.
+        Responses at which the p-value changes, ascending; the first and the last are infinite.
     p : (k,) array
         The p-value between two edges.
     p_at : (k - 1,) array
-        At inner edges themselves, where residuals tie.
+        The p-value at inner edges themselves, where residuals tie.
     prediction : float
-        Of the new row, by the model without it.
+        The prediction for the new row by the model without it.
     count : int
-        How many rows are compared: the new one, and those of its group.
+        The number of rows that are compared: the new one, and those of its group.
     paths : (SolutionPath, SolutionPath)
-        In y, downwards from some response, and upwards: the model of n + 1 rows.
+        The model of n + 1 rows along y, downwards and upwards from some response.
     """
 
     edges: Floats
@@ -70,21 +70,21 @@ class ConformalPath:
     def p_value(self, y: ArrayLike) -> Floats:
         """Return the p-value of responses: an array like y.
 
-        It is the share of the n + 1 rows (of those in the new row's group) whose absolute residuals
-        are at least the new row's, by the model that is fitted to them all.
+        It is the share of the n + 1 rows (of those in the new row's group) whose absolute residual
+        is at least the new row's, in the model that is fitted to all of them.
         """
         y = np.asarray(y, dtype=np.float64)
         inner = self.edges[1:-1]
         place = np.searchsorted(inner, y, side="right")
-        found = self.p[place]
+        between = self.p[place]
         before = np.clip(place - 1, 0, max(len(inner) - 1, 0))
         at = (place > 0) & (inner[before] == y) if len(inner) else np.zeros(y.shape, dtype=bool)
-        return np.where(at, self.p_at[before], found) if len(inner) else found
+        return np.where(at, self.p_at[before], between) if len(inner) else between
 
     def prediction_set(self, alpha: float = 0.1) -> Floats:
         """Return the responses whose p-value is above alpha, as (k, 2) closed intervals, ascending.
 
-        With exchangeable rows the new one's response is in it with probability 1 - alpha at least.
+        With exchangeable rows it contains the new row's response with probability >= 1 - alpha.
 
         Parameters
         ----------
@@ -110,17 +110,18 @@ class ConformalPath:
         Parameters
         ----------
         n_random : int, default 20
-            How many, on each of both paths: see `SolutionPath.certify`.
+            Number of responses on each of both paths: see `SolutionPath.certify`.
         seed : int, default 0
         """
-        found = [path._judged(*path._some(n_random, seed, None)) for path in self.paths]
+        judged = [path._judged(*path._some(n_random, seed, None)) for path in self.paths]
         return summary(
-            np.concatenate([t for t, _ in found]), Verdict.together([own for _, own in found])
+            np.concatenate([t for t, _ in judged]),
+            Verdict.together([verdict for _, verdict in judged]),
         )
 
 
 def most_of(alpha: float, count: int) -> int:
-    """Return how many of so many rows have a p-value of at most alpha."""
+    """Return the largest number of rows whose share of ``count`` is at most alpha."""
     return floor_of(check_level(alpha) * count)
 
 
@@ -133,27 +134,26 @@ def conformal_path(
     groups: Groups = None,
     check: str = "warn",
 ) -> list[ConformalPath]:
-    """Refit a model of numbers with each of some new rows at every response, exactly.
+    """Refit a regression model with each new row at every response, exactly.
 
     Parameters
     ----------
     path : SolutionPath
-        Of a model of numbers whose rows all have the same loss of their residuals (lasso, elastic
-        net, Huber's, SVR, quantiles, least absolute deviations, ...), in any parameter.
+        Path of a regression model whose rows all have the same loss of their residuals (lasso,
+        elastic net, Huber's, SVR, quantiles, least absolute deviations, ...), in any parameter.
     t : float
         The value of its parameter. The new row's loss is added to those of the others: where the
-        objective has a mean of n losses, that is the model of n + 1 rows at penalties that are
+        objective has a mean of n losses, this is the model of n + 1 rows at penalties that are
         n / (n + 1) times as large.
     y : (n,) array
         The targets of the path's rows.
     X_new : (m, d) array or CSR
-        New rows, each by itself. A kernel must be one that can be computed.
+        New rows, each added by itself. The kernel must not be precomputed.
     groups : pair of (n,) and (m,) arrays, optional
-        Of the path's rows and of the new ones (Mondrian conformal prediction): residuals are
-        compared within the new row's group, so that each group is covered, by one model for all.
+        Groups of the path's rows and of the new ones (Mondrian conformal prediction). Residuals are
+        compared within the new row's group, so that each group is covered; the model is common.
     check : {"warn", "raise", "ignore"}
-        What happens if a quick look at some models of n + 1 rows finds one that is off by more than
-        1e-6.
+        What to do if a quick check of some models of n + 1 rows finds an error above 1e-6.
 
     Returns
     -------
@@ -163,20 +163,20 @@ def conformal_path(
     Raises
     ------
     ValueError
-        The model is of labels, its rows have different losses, or y isn't what it was fitted to.
+        The model predicts labels, its rows have different losses, or y isn't its training target.
     PathError
         A path can't be followed.
 
     Notes
     -----
-    A model's kernel and parameters must not depend on the order of rows, nor on which of them is
-    new: give ``gamma`` as a number, and choose the parameter on other data.
+    The kernel and the parameter must not depend on the order of rows, nor on which row is new: give
+    ``gamma`` as a number, and choose the parameter on other data.
 
     References
     ----------
-    Vovk, Gammerman and Shafer (2005), "Algorithmic learning in a random world"; of the lasso Lei
+    Vovk, Gammerman and Shafer (2005), "Algorithmic learning in a random world"; for the lasso Lei
     (2019), "Fast exact conformalization of the lasso using piecewise linear homotopy", Biometrika
-    106; of quantile and support vector regression Ndiaye and Takeuchi (2019), "Computing full
+    106; for quantile and support vector regression Ndiaye and Takeuchi (2019), "Computing full
     conformal prediction set with approximate homotopy".
 
     Examples
@@ -204,7 +204,7 @@ def conformal_paths(
     groups: Groups = None,
     check: str = "warn",
 ) -> Iterator[ConformalPath]:
-    """Yield what `conformal_path` returns, one new row after the other."""
+    """Yield the results of `conformal_path`, one new row after the other."""
     check_choice(check, "check", CHECKS)
     problem, _ = path.stated_at(t)
     _check_model(path, problem)
@@ -214,46 +214,46 @@ def conformal_paths(
     names = path.reading.checked(X_new)
     given = check_X(X_new, "X_new", copy=False)
     alike = alike_of(groups, n, given.shape[0])
-    for own in batches(n, given.shape[0]):
-        every = with_rows(path, problem, names[own], given[own])
-        start = Start(every, path.reading_or_none)
-        for k in range(len(every.losses[0].pieces) - n):
-            same = alike(own.start + k)
-            found = _New(start, n + k, same, targets, loss, path.reading.offset).path()
-            for way in found.paths:
-                look(way, check)
-            yield found
+    for block in batches(n, given.shape[0]):
+        joined = with_rows(path, problem, names[block], given[block])
+        start = Start(joined, path.reading_or_none)
+        for k in range(len(joined.losses[0].pieces) - n):
+            same = alike(block.start + k)
+            conformal = _New(start, n + k, same, targets, loss, path.reading.offset).path()
+            for one in conformal.paths:
+                look(one, check)
+            yield conformal
 
 
 def batches(n: int, m: int) -> Iterator[slice]:
-    """Yield slices of m new rows that are begun with together, beside n others."""
-    size = max(LEAST, n // SHARE)
+    """Yield slices of m new rows that share a start with the n rows of the data."""
+    size = max(MIN_BATCH, n // ROWS_PER_NEW_ROW)
     return (slice(first, first + size) for first in range(0, m, size))
 
 
 def alike_of(groups: Groups, n: int, m: int) -> Callable[[int], Places]:
-    """Return a function of one of m new rows: which of n rows are in its group."""
+    """Return a function that maps each of m new rows to those of n rows that are in its group."""
     if groups is None:
         return lambda k: np.arange(n)
-    own, new = (np.asarray(part) for part in groups)
-    if own.shape != (n,) or new.shape != (m,):
+    groups_of_rows, groups_of_new = (np.asarray(labels) for labels in groups)
+    if groups_of_rows.shape != (n,) or groups_of_new.shape != (m,):
         raise ValueError(
-            f"groups have shapes {own.shape} and {new.shape}; give one for each of {n} rows and of "
-            f"{m} new ones."
+            f"groups have shapes {groups_of_rows.shape} and {groups_of_new.shape}; give one for "
+            f"each of {n} rows and of {m} new ones."
         )
-    return lambda k: np.flatnonzero(own == new[k])
+    return lambda k: np.flatnonzero(groups_of_rows == groups_of_new[k])
 
 
 def look(path: SolutionPath, check: str) -> None:
-    """Judge some points of a path in the response; warn, or raise, where one is off."""
+    """Judge some points of a path; warn or raise if a solution is inaccurate."""
     if check == "ignore":
         return
-    found = path._judged(evenly(len(path.points), LOOKS), np.empty(0), anew=False)
-    tell(fault_of(path, *found), path, check)
+    judged = path._judged(evenly(len(path.points), POINTS_JUDGED), np.empty(0), anew=False)
+    tell(fault_of(path, *judged), path, check)
 
 
 def _check_model(path: SolutionPath, problem: Problem) -> None:
-    """Refuse models that aren't of numbers, each row with one loss."""
+    """Refuse models that don't predict numbers with one loss for each row."""
     if path.reading.kind not in NUMBERS or not has_rows(path, problem):
         raise ValueError(
             "conformal_path is for models of numbers with one loss for each row; this path is of "
@@ -270,7 +270,7 @@ def has_rows(path: SolutionPath, problem: Problem) -> bool:
 
 
 def check_new_rows(path: SolutionPath, name: str) -> None:
-    """Refuse a model to which no rows can be added."""
+    """Refuse a model to which rows can't be added."""
     if path.reading.kernel.name == "precomputed" or path.reading.feature:
         raise ValueError(
             f"{name} needs the kernel of new rows with themselves, and so a kernel that can be "
@@ -279,31 +279,33 @@ def check_new_rows(path: SolutionPath, name: str) -> None:
 
 
 def _loss_of_residuals(pieces: Pieces, targets: Floats) -> Pieces:
-    """Return the one loss that all rows have of f less their targets."""
-    own = pieces.knots - targets[:, None]
-    row = int(np.argmin(np.abs(targets)))  # whose knots are rounded least
-    apart = np.abs(own - own[row]).max()
+    """Return the loss of f less the target that all rows have in common."""
+    residual_knots = pieces.knots - targets[:, None]
+    row = int(np.argmin(np.abs(targets)))  # the row whose knots are rounded least
+    spread = np.abs(residual_knots - residual_knots[row]).max()
     alike = (pieces.slopes == pieces.slopes[row]).all()
     alike &= (pieces.curvature == pieces.curvature[row]).all()
-    if not alike or apart > ALIKE * (np.abs(pieces.knots).max() + np.abs(targets).max()):
+    if not alike or spread > SAME_KNOTS * (np.abs(pieces.knots).max() + np.abs(targets).max()):
         raise ValueError(
             "The rows of the model have different losses of y less f(x); pass the y that the path "
             "was computed with, which must have no sample weights."
         )
-    return function(own[row], pieces.slopes[row], pieces.curvature[row])
+    return function(residual_knots[row], pieces.slopes[row], pieces.curvature[row])
 
 
 def with_rows(path: SolutionPath, problem: Problem, rows: Any, given: Any) -> Problem:
-    """Return the same problem, in which new rows have values and no loss."""
+    """Return the problem with new rows, whose losses are zero."""
     first, m = problem.losses[0], rows.shape[0]
     free = np.repeat(path.reading.bias[:1], m, axis=0)
     stack = sp.vstack if sp.issparse(first.free) else np.vstack
     B = stack([first.free, free])
-    nothing = [
-        np.vstack([own, np.zeros((m, own.shape[1]))]) if own.ndim == 2 else np.append(own, more)
-        for own, more in zip(vars(first.pieces).values(), _nothing(m), strict=True)
+    arrays = [
+        np.vstack([array, np.zeros((m, array.shape[1]))])
+        if array.ndim == 2
+        else np.append(array, value)
+        for array, value in zip(vars(first.pieces).values(), _nothing(m), strict=True)
     ]
-    pieces = Pieces(*nothing)
+    pieces = Pieces(*arrays)
     if problem.kernel is None:
         return replace(problem, losses=Losses(pieces, stacked(first.X, rows), B))
     K = np.block([[problem.kernel, rows.T], [rows, path.reading.kernel(given, given)]])
@@ -317,14 +319,14 @@ def with_rows(path: SolutionPath, problem: Problem, rows: Any, given: Any) -> Pr
 
 
 def stacked(X: Any, rows: Any) -> Any:
-    """Return rows with others below, sparse where the first are."""
+    """Return the rows of X and ``rows`` in one matrix, sparse if X is."""
     if sp.issparse(X):
         return sp.csr_array(sp.vstack([X, rows]))
     return np.vstack([X, rows.toarray() if sp.issparse(rows) else rows])
 
 
 def _nothing(m: int) -> list[Floats]:
-    """Return what functions that are zero add to the fields of pieces with one entry a row."""
+    """Return the fields of m zero functions that have one entry a row, in the order of `Pieces`."""
     zero, end = np.zeros(m), np.full(m, np.inf)
     return [zero, zero, zero, zero, -end, end]
 
@@ -337,14 +339,14 @@ class _New:
     ----------
     start : Start
     row : int
-        Which of all rows the new one is.
+        Index of the new row.
     same : (k,) of int
         The rows of its group.
     targets : (n,) array
     loss : Pieces
-        Of f less the target.
+        The loss of f less the target.
     level : float
-        What has been taken off the targets.
+        The shift of the targets.
     """
 
     start: Start
@@ -355,36 +357,36 @@ class _New:
     level: float
 
     def path(self) -> ConformalPath:
-        """Return its path in the response."""
+        """Return the p-value of the new row as a function of its response."""
         f = self._values(self.start.answer.w, self.start.answer.free)[0]
         size = self._size(f)
         place, curved = self.start.place.copy(), self._curved_at_zero()
         if curved >= 0:
-            at = float(f[self.row])
+            response = float(f[self.row])
             place[self.row] = 2 * curved
         elif self.loss.curvature.any():
             raise ValueError(
                 "conformal_path is for losses that are straight everywhere, or curved where "
                 "residuals are 0; this model's is curved elsewhere."
             )
-        else:  # the loss grows from nothing, at a response that is far from all others
-            at = float(min(self.targets.min(), f[self.row])) - size
-            place[self.row] = 2 * int((f[self.row] > at + self.loss.knots[0]).sum())
+        else:  # the loss grows from zero, at a response far from all others
+            response = float(min(self.targets.min(), f[self.row])) - size
+            place[self.row] = 2 * int((f[self.row] > response + self.loss.knots[0]).sum())
             place = self.start.places_after(
-                between(self._problem(at, 0.0), self._problem(at)), place
+                between(self._problem(response, 0.0), self._problem(response)), place
             )
-        both = [self._way(at, way, place, size) for way in (-1.0, 1.0)]
-        return self._joined(at, float(f[self.row]), both[0], both[1], size)
+        paths = [self._way(response, direction, place, size) for direction in (-1.0, 1.0)]
+        return self._joined(response, float(f[self.row]), paths[0], paths[1], size)
 
     def _size(self, f: Floats) -> float:
-        """Return by how much targets and predictions differ, or what they are if that is none."""
+        """Return the spread of targets and predictions, or their size if the spread is rounding."""
         every = np.append(self.targets, f)
         spread = float(np.ptp(every) + np.ptp(self.loss.knots))
         most = float(np.abs(every + self.level).max())
-        return spread if spread > KNOWN * most else most or 1.0
+        return spread if spread > ROUNDED_SPREAD * most else most or 1.0
 
     def _curved_at_zero(self) -> int:
-        """Return the segment on which a residual of 0 is inside of a parabola, or -1."""
+        """Return the quadratic segment that contains a residual of 0 in its interior, or -1."""
         knots, q = self.loss.knots[0], self.loss.curvature[0]
         k = int((knots < 0.0).sum())
         smooth = (
@@ -395,16 +397,18 @@ class _New:
         return k if smooth and q[k] > 0.0 else -1
 
     def _problem(self, at: float, share: float = 1.0) -> Problem:
-        """Return the problem with the new row's response, and a share of its loss."""
+        """Return the problem with the new row at a response, its loss times ``share``."""
         pieces, loss, row = self.start.problem.losses[0].pieces, self.loss, self.row
-        knots, slopes, q = (own.copy() for own in (pieces.knots, pieces.slopes, pieces.curvature))
+        knots, slopes, q = (
+            array.copy() for array in (pieces.knots, pieces.slopes, pieces.curvature)
+        )
         knots[row], slopes[row] = at + loss.knots[0], share * loss.slopes[0]
         q[row] = loss.curvature[0]
-        own = Pieces._derived(knots, slopes, q, pieces.value, pieces.low, pieces.high)
-        return with_losses(self.start.problem, own)
+        moved = Pieces._derived(knots, slopes, q, pieces.value, pieces.low, pieces.high)
+        return with_losses(self.start.problem, moved)
 
-    def _way(self, at: float, way: float, place: Places, size: float) -> SolutionPath:
-        """Return the path in the response, from one on upwards or downwards."""
+    def _way(self, at: float, direction: float, place: Places, size: float) -> SolutionPath:
+        """Return the path along the response, upwards or downwards from ``at``."""
         rate = np.zeros(self.start.problem.losses[0].pieces.knots.shape)
         rate[self.row] = 1.0
         begin = at + self.level  # the response as the user has it
@@ -412,21 +416,25 @@ class _New:
         def model(y: float) -> Problem:
             return self._problem(y - self.level)
 
-        line = moving(model, begin, begin + way * FAR * size, "losses[0].knots", rate)
+        line = moving(
+            model, begin, begin + direction * FAR_RESPONSE * size, "losses[0].knots", rate
+        )
         return self.start.path(line, place, parameter="y", afresh=True)
 
     def _values(self, w: Floats, v: Floats) -> Floats:
-        """Return the values (k, rows) of weights and free variables in columns."""
+        """Return the values (k, rows) for weights and free variables in columns."""
         problem = self.start.problem
         first = problem.losses[0]
         X = first.X if problem.kernel is None else problem.kernel
         return np.asarray(X @ w + first.free @ v).T
 
     def _joined(
-        self, at: float, f: float, down: SolutionPath, up: SolutionPath, size: float
+        self, at: float, f: float, downwards: SolutionPath, upwards: SolutionPath, size: float
     ) -> ConformalPath:
-        """Return the p-value from both ways."""
-        below, above = (self._counts(p, at, way, size) for p, way in ((down, -1.0), (up, 1.0)))
+        """Return the p-value from the paths in both directions."""
+        below, above = (
+            self._counts(path, at, way, size) for path, way in ((downwards, -1.0), (upwards, 1.0))
+        )
         edges = np.concatenate([at - below[0][::-1], at + above[0][1:]])
         counts = np.concatenate([below[1][::-1], above[1]])
         ties = np.concatenate([below[2][::-1], above[2][1:]])
@@ -437,21 +445,23 @@ class _New:
         ends = np.concatenate([[-np.inf], inner, [np.inf]])
         total = len(self.same) + 1
         p = counts[first] / total, ties[first[1:]] / total
-        return ConformalPath(ends, *p, f + self.level, total, (down, up))
+        return ConformalPath(ends, *p, f + self.level, total, (downwards, upwards))
 
     def _counts(
-        self, path: SolutionPath, at: float, way: float, far: float
+        self, path: SolutionPath, at: float, direction: float, far: float
     ) -> tuple[Floats, Floats, Floats]:
-        """Return where counts change, as distances on the way; between these; and at them.
+        """Return the distances from ``at`` at which counts change, and counts between and at them.
 
-        What is counted are rows, the new one among them, with residuals as large as its.
+        Counted are the rows whose residuals are at least as large as the new row's, with this row.
         """
-        f = self._values(*(own.T for own in path.variables_at(np.arange(len(path.points)))))
+        f = self._values(
+            *(variables.T for variables in path.variables_at(np.arange(len(path.points))))
+        )
         s, f = np.abs(path.points.t - (at + self.level)), f[:, [*self.same, self.row]]
-        if way < 0.0:
+        if direction < 0.0:
             f, s = f[::-1], s[::-1]
         y = np.append(self.targets[self.same], 0.0) - f
-        y[:, -1] += at + way * s  # residuals
+        y[:, -1] += at + direction * s  # residuals
         size = float(np.abs(self.targets).max() + abs(at))
         pieces = np.flatnonzero(np.diff(s) > 0.0)
         slopes = (y[pieces + 1] - y[pieces]) / np.diff(s)[pieces, None]
@@ -460,17 +470,18 @@ class _New:
 
 
 class Lines(NamedTuple):
-    """Residuals of rows on pieces of a way, the new row's last.
+    """Residuals of rows on the pieces of a path in one direction; the new row is the last column.
 
     Attributes
     ----------
     begin, end : (P,) arrays
+        Distances at both ends of each piece.
     first, slope : (P, n + 1) arrays
-        At the begin of each piece, and for a unit of the way.
+        Residuals at the begin of each piece, and their slopes.
     size : float
-        Of the numbers that residuals are differences of.
+        Size of the numbers of which residuals are differences.
     far : float
-        A distance beyond which one on an endless piece is far.
+        A distance that counts as far on an endless piece.
     """
 
     begin: Floats
@@ -481,9 +492,10 @@ class Lines(NamedTuple):
     far: float
 
     def counts(self) -> tuple[Floats, Floats, Floats]:
-        """Return where the count of residuals as large as the last changes; between; and there.
+        """Return the distances at which the count changes, and counts between and at them.
 
-        The first of the places is the begin, the last the end.
+        The count is that of the residuals at least as large as the last column's. The first
+        distance is the begin, the last one the end.
         """
         low, high = self._meetings()
         length = (self.end - self.begin)[:, None]
@@ -495,60 +507,64 @@ class Lines(NamedTuple):
         after = np.where(high < length, after, between)
         where, change, touch = [], [], []
 
-        def happens(s: Floats, was: NDArray[np.bool_], becomes: NDArray[np.bool_]) -> None:
+        def happens(s: Floats, before: NDArray[np.bool_], after: NDArray[np.bool_]) -> None:
             where.append(s.ravel())
-            change.append(becomes.astype(int).ravel() - was.ravel())
-            touch.append(~(was | becomes).ravel())
+            change.append(after.astype(int).ravel() - before.ravel())
+            touch.append(~(before | after).ravel())
 
         at = self.begin[:, None]
         for u, was, becomes in ((low, before, between), (high, between, after)):
-            own = u < length
-            happens((at + u)[own], was[own], becomes[own])
-        moved = after[:-1] != before[1:]  # where solutions jump
+            inside = u < length
+            happens((at + u)[inside], was[inside], becomes[inside])
+        moved = after[:-1] != before[1:]  # jumps of solutions at breakpoints
         happens(np.broadcast_to(at[1:], moved.shape)[moved], after[:-1][moved], before[1:][moved])
-        s, changes, touches = (np.concatenate(own) for own in (where, change, touch))
+        s, changes, touches = (np.concatenate(arrays) for arrays in (where, change, touch))
         begun = int(self._tied(float(self.begin[0])).sum()) + 1
         return self._summed(s, changes, touches, int(before[0].sum()) + 1, begun)
 
     def _summed(
         self, s: Floats, change: Floats, touch: Floats, first: int, begun: int
     ) -> tuple[Floats, Floats, Floats]:
-        """Return counts from changes; those that rounding alone tells apart are at one place."""
+        """Return counts from their changes; changes within rounding are merged."""
         order = np.argsort(s, kind="stable")
         s, change, touch = s[order], change[order], touch[order]
-        new = np.append(True, np.diff(s) > TIED * (self.size + s[1:]))[: len(s)]
-        places = np.cumsum(new) - 1
-        total = int(places[-1]) + 1 if len(s) else 0
+        new = np.append(True, np.diff(s) > TIED_RESIDUALS * (self.size + s[1:]))[: len(s)]
+        place = np.cumsum(new) - 1
+        total = int(place[-1]) + 1 if len(s) else 0
         moved, more = np.zeros(total), np.zeros(total)
-        np.add.at(moved, places, change)
-        np.add.at(more, places, np.maximum(change, 0) + touch)
+        np.add.at(moved, place, change)
+        np.add.at(more, place, np.maximum(change, 0) + touch)
         between = first + np.concatenate([[0.0], np.cumsum(moved)])
-        there = np.concatenate([[begun], between[:-1] + more, between[-1:]])
-        return np.concatenate([self.begin[:1], s[new], self.end[-1:]]), between, there
+        at_edges = np.concatenate([[begun], between[:-1] + more, between[-1:]])
+        return np.concatenate([self.begin[:1], s[new], self.end[-1:]]), between, at_edges
 
     def _meetings(self) -> tuple[Floats, Floats]:
-        """Return the distances (P, n) at which sizes meet: two, infinite where they don't."""
-        found = []
+        """Return the two distances (P, n) at which absolute residuals meet, or infinity."""
+        distances = []
         for sign in (1.0, -1.0):
-            apart = (self.first - sign * self.first[:, -1:])[:, :-1]
-            closing = -(self.slope - sign * self.slope[:, -1:])[:, :-1]
-            meets = np.abs(closing) > TIED  # of the new response's own speed, which is 1
-            root = np.divide(apart, closing, out=np.full(apart.shape, np.inf), where=meets)
-            found.append(np.where(root > 0.0, root, np.inf))
-        return np.minimum(*found), np.maximum(*found)
+            difference = (self.first - sign * self.first[:, -1:])[:, :-1]
+            closing_rate = -(self.slope - sign * self.slope[:, -1:])[:, :-1]
+            meets = (
+                np.abs(closing_rate) > TIED_RESIDUALS
+            )  # relative to the speed of the new response, which is 1
+            root = np.divide(
+                difference, closing_rate, out=np.full(difference.shape, np.inf), where=meets
+            )
+            distances.append(np.where(root > 0.0, root, np.inf))
+        return np.minimum(*distances), np.maximum(*distances)
 
     def _as_large(self, u: Floats, v: Floats) -> NDArray[np.bool_]:
-        """Tell which residuals are as large as the last one between two distances."""
+        """Tell which residuals are at least as large as the last one between two distances."""
         at = self.begin[:, None]
         middle = np.minimum(0.5 * (u + v), u + (at + u) + self.far)  # rounding grows with s
         return self._compared(self.first, self.slope, middle, at + middle)
 
     def _tied(self, s: float) -> NDArray[np.bool_]:
-        """Tell which residuals are as large as the last one at the begin."""
+        """Tell which residuals are at least as large as the last one at the begin."""
         zero = np.zeros((1, self.first.shape[1] - 1))
         return self._compared(self.first[:1], self.slope[:1], zero, zero + s)
 
     def _compared(self, first: Floats, slope: Floats, u: Floats, s: Floats) -> NDArray[np.bool_]:
-        own = np.abs(first[:, :-1] + u * slope[:, :-1])
-        new = np.abs(first[:, -1:] + u * slope[:, -1:])
-        return np.asarray(own >= new - TIED * (self.size + s))
+        others = np.abs(first[:, :-1] + u * slope[:, :-1])
+        last = np.abs(first[:, -1:] + u * slope[:, -1:])
+        return np.asarray(others >= last - TIED_RESIDUALS * (self.size + s))

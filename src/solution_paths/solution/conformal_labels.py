@@ -1,7 +1,7 @@
-"""Full conformal prediction of labels: a machine refitted with a new row of each label.
+"""Full conformal prediction of labels: a classifier refitted with a new row of each label.
 
-The new row's loss grows from nothing, from the optimum of the n rows, so that each label of each
-new row is one short line.
+From the optimum of the n rows the new row's loss grows from zero. So each label of each new row
+takes one short path.
 """
 
 from __future__ import annotations
@@ -26,22 +26,21 @@ from .path import SolutionPath
 from .points import Places
 from .reading import SIGNS
 
-TIED = 2.0**-44  # of the largest decision: what differs by less is equal
+TIED_MARGINS = 2.0**-44  # times the largest decision: margins closer than this tie
 
 
 @dataclass(frozen=True, eq=False)
 class ConformalLabels:
-    """What a machine of two classes says of new rows: a p-value for each label.
+    """P-values of both labels for new rows, by a classifier of two classes.
 
     Attributes
     ----------
     classes : (2,) array
     p : (m, 2) array
-        Of each new row, if that were its label: the share of the n + 1 rows (of those compared)
-        that are at most as far on their label's side as it is, by the machine that is fitted to
-        them all.
+        For each new row and label: the share of the n + 1 rows (of those compared) whose margin is
+        at most the new row's, in the classifier that is fitted to all of them.
     counts : (m, 2) array
-        How many rows are compared, the new one among them.
+        The number of rows that are compared, the new one included.
     """
 
     classes: NDArray[Any]
@@ -52,7 +51,7 @@ class ConformalLabels:
     def prediction_sets(self, alpha: float = 0.1) -> list[NDArray[Any]]:
         """Return the labels of each new row whose p-value is above alpha: none, one or two.
 
-        With exchangeable rows the right label is among them with probability 1 - alpha at least.
+        With exchangeable rows they contain the true label with probability >= 1 - alpha.
 
         Parameters
         ----------
@@ -61,12 +60,12 @@ class ConformalLabels:
         """
         most = np.vectorize(lambda count: most_of(alpha, count), otypes=[np.int64])(self.counts)
         inside = np.rint(self.p * self.counts) > most
-        return [self.classes[own] for own in inside]
+        return [self.classes[row] for row in inside]
 
     def certify(self) -> Certificate:
-        """Say how far the machines of n + 1 rows are from optima: see `SolutionPath.certify`.
+        """Return the certificate of the classifiers of n + 1 rows: see `SolutionPath.certify`.
 
-        Parameters in what is returned are their numbers, two for each new row.
+        Its parameters are their indices, two for each new row.
         """
         return summary(np.arange(float(self.p.size)), self._verdict)
 
@@ -81,25 +80,25 @@ def conformal_labels(
     by_label: bool = False,
     check: str = "warn",
 ) -> ConformalLabels:
-    """Refit a machine of two classes with each of some new rows and each label, exactly.
+    """Refit a classifier of two classes with each new row and each label, exactly.
 
     Parameters
     ----------
     path : SolutionPath
-        Of a machine whose rows have piecewise linear losses, alike for rows of one label
-        (`svm_path`, `l1_svm_path`, `drsvm_path`, ...), in any parameter.
+        Path of a classifier whose rows have piecewise linear losses, the same for all rows of a
+        label (`svm_path`, `l1_svm_path`, `drsvm_path`, ...), in any parameter.
     t : float
         The value of its parameter; see `conformal_path`.
     y : (n,) array
         The labels of the path's rows.
     X_new : (m, d) array or CSR
-        New rows, each by itself. A kernel must be one that can be computed.
+        New rows, each added by itself. The kernel must not be precomputed.
     groups : pair of (n,) and (m,) arrays, optional
         See `conformal_path`.
     by_label : bool, default False
-        Whether rows are compared with those of the same label alone, so that each is covered.
+        Whether rows are compared only with those of the same label, so that each label is covered.
     check : {"warn", "raise", "ignore"}
-        What happens if a machine of n + 1 rows is off by more than 1e-6: all are judged.
+        What to do if a classifier of n + 1 rows has an error above 1e-6; all are judged.
 
     Returns
     -------
@@ -108,15 +107,15 @@ def conformal_labels(
     Raises
     ------
     ValueError
-        The model isn't such a machine, or y isn't what it was fitted to.
+        The model isn't such a classifier, or y isn't its training labels.
     PathError
-        A line can't be followed.
+        A path can't be followed.
 
     References
     ----------
-    Vovk, Gammerman and Shafer (2005), "Algorithmic learning in a random world"; the measure of how
-    strange a row is, minus its margin, is that of Gammerman, Vovk and Vapnik (1998), "Learning by
-    transduction", but for their multipliers.
+    Vovk, Gammerman and Shafer (2005), "Algorithmic learning in a random world". The nonconformity
+    score of a row is minus its margin, in place of the multiplier of Gammerman, Vovk and Vapnik
+    (1998), "Learning by transduction".
 
     Examples
     --------
@@ -126,7 +125,7 @@ def conformal_labels(
     >>> found = conformal_labels(path, 1.0, y, [[0.5], [3.6]])
     >>> found.p.round(2).tolist()
     [[0.71, 0.14], [0.29, 0.29]]
-    >>> [own.tolist() for own in found.prediction_sets(0.2)]
+    >>> [labels.tolist() for labels in found.prediction_sets(0.2)]
     [[-1], [-1, 1]]
     >>> path.certify().ok
     True
@@ -145,41 +144,41 @@ def conformal_labels(
     names, given = path.reading.checked(X_new), check_X(X_new, "X_new", copy=False)
     m = given.shape[0]
     alike = alike_of(groups, n, m)
-    p, counts, found = np.empty((m, 2)), np.empty((m, 2), dtype=np.int64), []
-    for own in batches(n, m):
-        start = Start(with_rows(path, problem, names[own], given[own]), path.reading_or_none)
-        for k, row in enumerate(range(n, len(start.problem.losses[0].pieces)), own.start):
+    p, counts, verdicts = np.empty((m, 2)), np.empty((m, 2), dtype=np.int64), []
+    for block in batches(n, m):
+        start = Start(with_rows(path, problem, names[block], given[block]), path.reading_or_none)
+        for k, row in enumerate(range(n, len(start.problem.losses[0].pieces)), block.start):
             same = alike(k)
             f, verdict = _with_each(start, row, loss)
             for label in (0, 1):
                 rows = same[codes[same] == label] if by_label else same
                 p[k, label], counts[k, label] = _p_value(f[:, label], codes, rows, row, label)
-            found.append(verdict)
-    verdict = Verdict.together(found)
+            verdicts.append(verdict)
+    verdict = Verdict.together(verdicts)
     _tell(verdict, path, check)
     return ConformalLabels(classes, p, counts, verdict)
 
 
 def _loss_of(pieces: Pieces, rows: NDArray[np.bool_]) -> Pieces:
-    """Return the one loss that all rows of a label have."""
-    some = np.flatnonzero(rows)
-    if not len(some):
+    """Return the loss that all rows of a label have in common."""
+    indices = np.flatnonzero(rows)
+    if not len(indices):
         raise ValueError("y must hold both labels of the path's rows: pass what it was fitted to.")
-    one, every = taken(pieces, slice(some[0], some[0] + 1)), vars(pieces).items()
-    if not all((own[some] == getattr(one, name)).all() for name, own in every):
+    first, arrays = taken(pieces, slice(indices[0], indices[0] + 1)), vars(pieces).items()
+    if not all((array[indices] == getattr(first, name)).all() for name, array in arrays):
         raise ValueError(
             "Rows of one label have different losses; pass the y that the path was computed with, "
             "which must have no sample weights."
         )
-    if one.curvature.any():
+    if first.curvature.any():
         raise ValueError(
             "conformal_labels is for losses that are straight everywhere; this one is curved."
         )
-    return one
+    return first
 
 
 def _with_each(start: Start, row: int, loss: list[Pieces]) -> tuple[Floats, Verdict]:
-    """Return decisions of all rows, in a column for each label of one row, and a verdict."""
+    """Return the decisions of all rows in a column for each label of one row, and a verdict."""
     problem, first = start.problem, start.problem.losses[0]
     X = first.X if problem.kernel is None else problem.kernel
 
@@ -192,11 +191,15 @@ def _with_each(start: Start, row: int, loss: list[Pieces]) -> tuple[Floats, Verd
         place = 2 * int((f > one.knots[0]).sum())
         answers.append(start.end(row, nothing, one, place)[0])
     stated = [with_losses(problem, put(first.pieces, row, one)) for one in loss]
-    w, free = (np.concatenate([getattr(own, n) for own in answers], axis=1) for n in ("w", "free"))
-    duals = [np.concatenate(own, axis=1) for own in zip(*(a.duals for a in answers), strict=True)]
+    w, free = (
+        np.concatenate([getattr(answer, n) for answer in answers], axis=1) for n in ("w", "free")
+    )
+    duals = [
+        np.concatenate(columns, axis=1) for columns in zip(*(a.duals for a in answers), strict=True)
+    ]
     multiplier = None
     if answers[0].multiplier is not None:
-        multiplier = np.concatenate([own.multiplier for own in answers])
+        multiplier = np.concatenate([answer.multiplier for answer in answers])
     both = Answer(w, free, duals, multiplier)
     return decisions(both), judge(Bundle.of(stated), both)
 
@@ -204,21 +207,21 @@ def _with_each(start: Start, row: int, loss: list[Pieces]) -> tuple[Floats, Verd
 def _p_value(
     f: Floats, codes: NDArray[np.int64], rows: Places, row: int, label: int
 ) -> tuple[float, int]:
-    """Return the share of rows, and of one that has a label, with margins at most that one's."""
+    """Return the p-value of a row with a label, and the number of rows that are compared."""
     margins = np.where(codes[rows] == 1, f[rows], -f[rows])
-    own = f[row] if label == 1 else -f[row]
-    large = int((margins <= own + TIED * np.abs(f).max()).sum()) + 1
+    margin = f[row] if label == 1 else -f[row]
+    large = int((margins <= margin + TIED_MARGINS * np.abs(f).max()).sum()) + 1
     return large / (len(rows) + 1), len(rows) + 1
 
 
 def _tell(verdict: Verdict, path: SolutionPath, check: str) -> None:
-    """Warn, or raise, where a machine is off."""
+    """Warn or raise if a classifier is inaccurate."""
     fault = None if check == "ignore" else verdict.fault()
     if fault is None:
         return
     worst, size, sure = fault
-    said = (
+    message = (
         f"The machine with new row {worst // 2} {'is wrong' if sure else 'may be inaccurate'}: it "
         f"is off by {'' if sure else 'up to '}{size:.1e}; {remedy_for(path.line.start)}."
     )
-    tell(said, path, check)
+    tell(message, path, check)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-ROUNDING = 1e-12  # of errors and their unit: those that differ by less are equal
-NOUGHT = float(np.nextafter(0.0, 1.0))
+ERROR_ROUNDING = 1e-12  # times the size of errors and their unit: closer ones are equal
+SMALLEST_DOUBLE = float(np.nextafter(0.0, 1.0))
 EPSILON = float(np.finfo(np.float64).eps)
 
 
@@ -24,9 +24,9 @@ class Best(NamedTuple):
     """The exact minimiser of an error over a whole path.
 
     ``value`` is the least error, ``intervals`` the (k, 2) closed intervals of parameters where it
-    is reached, ``parameter`` the middle of the widest, always finite. One that goes on for ever
-    ends at inf; its middle is that of the part up to the last edge. Where an error is least in the
-    limit alone, the interval begins where nothing tells the limit from what is there.
+    is reached, ``parameter`` the middle of the widest, always finite. An unbounded interval ends
+    at inf; its middle is that of the part up to the last edge. Where the least error is a limit at
+    infinity, the interval begins where the error equals the limit in double precision.
     """
 
     value: float
@@ -44,23 +44,24 @@ class Curve:
     Attributes
     ----------
     edges : (k + 1,) array
-        Ends of the pieces, strictly ascending; the last may be inf, after a constant piece. What
-        holds at one parameter alone, as ties of decisions do, has a piece up to the next double.
+        Ends of the pieces, strictly ascending; the last may be inf, after a constant piece. A value
+        at a single parameter, such as that of a tie of decisions, has a piece that ends at the next
+        double.
     left, right : (k,) arrays
-        Values at the ends of each piece, approached from inside: where ``right[k - 1]`` and
-        ``left[k]`` differ it jumps, and has the right piece's value there.
+        One-sided limits at the ends of each piece. Where ``right[k - 1]`` and ``left[k]`` differ
+        the curve jumps, and has the value of the right piece.
     sag : (k,) array
-        How far each piece bends below its chord; zero for steps and straight lines, negative where
-        it bends above.
+        Four times the depth of each piece below its chord in the middle; zero for steps and
+        straight lines, negative for concave pieces.
     reciprocal : bool
-        Whether shares u are those of 1 / t, and pieces quadratic in that: for penalties in whose
+        Whether shares u are those of 1 / t, and pieces quadratic in 1 / t: for penalties in whose
         inverse a path is piecewise linear.
     log : bool
-        Whether the parameter is a scale (a cost, a penalty): then `best` measures intervals, and
-        takes their middle, by logarithms.
+        Whether the parameter is a scale (a cost, a penalty): then `best` measures intervals and
+        their middles by logarithms.
     unit : float
-        The size of what values are summed from, where these may nearly cancel: two values are equal
-        if they differ by less than 1e-12 of their own size and this.
+        The size of the terms of values that may cancel. Two values are equal if they differ by less
+        than 1e-12 of their size and ``unit``.
 
     Examples
     --------
@@ -82,7 +83,7 @@ class Curve:
     unit: float = 0.0
 
     def __call__(self, t: ArrayLike) -> Floats:
-        """Return the values at t, a number or an array, all from the first edge to the last."""
+        """Return the values at t, a number or an array, between the first and the last edge."""
         t = np.asarray(t, dtype=np.float64)
         if not ((t >= self.edges[0]) & (t <= self.edges[-1])).all():
             raise ValueError(
@@ -96,28 +97,28 @@ class Curve:
         return np.minimum(np.searchsorted(self.edges, t, side="right") - 1, last)
 
     def _values(self, t: Floats, piece: NDArray[np.int64]) -> Floats:
-        """Return what the given pieces say at t."""
+        """Return the values of the given pieces at t."""
         u = self._share(t, self.edges[piece], self.edges[piece + 1])
         left, right = self.left[piece], self.right[piece]
         straight = np.where(left == right, left, (1 - u) * left + u * right)
         return np.asarray(straight - u * (1 - u) * self.sag[piece])
 
     def _share(self, t: Floats, begin: Floats, end: Floats) -> Floats:
-        """Return the share of the way from begin to end at t; 0 where that way has no end."""
+        """Return the share of [begin, end] before t; 0 where the interval is unbounded."""
         t, begin, end = (self._straight(v) for v in (t, begin, end))
         known = np.isfinite(begin) & np.isfinite(end) & (begin != end)
         start, width = np.where(known, begin, 0.0), np.where(known, end, 1.0)
         return np.where(known, np.where(known, t, 0.0) - start, 0.0) / (width - start)
 
     def _straight(self, t: Floats) -> Floats:
-        """Return that of which pieces are quadratic functions: t or 1 / t; undo it, too."""
+        """Return the argument in which pieces are quadratic: t or 1 / t (its own inverse)."""
         if not self.reciprocal:
             return t
         with np.errstate(divide="ignore", over="ignore"):
             return 1.0 / np.asarray(t, dtype=np.float64)
 
     def over(self, low: float, high: float) -> Curve:
-        """Return the curve on [low, high]: constant where it isn't known, cut where it goes on."""
+        """Return the curve on [low, high], extended by constants or cut."""
         before = [low] if low < self.edges[0] else []
         after = [high] if high > self.edges[-1] else []
         ends = [self.left[:1]] * len(before), [self.right[-1:]] * len(after)
@@ -137,7 +138,7 @@ class Curve:
         return Curve(edges, left, right, sag, self.reciprocal, self.log, self.unit)
 
     def behind(self, places: Floats) -> Curve:
-        """Return the curve whose jumps at some places come with the next number."""
+        """Return the curve with its jumps at some places moved to the next double."""
         jumps = np.zeros(len(self.edges), dtype=bool)
         before, after = self.right[:-1], self.left[1:]
         size = np.maximum(np.abs(before), np.abs(after))
@@ -149,7 +150,7 @@ class Curve:
         return self._with(edges, self.left, self.right, self.sag)
 
     def opened(self) -> Curve:
-        """Return the curve without what holds at its first edge alone."""
+        """Return the curve without a first piece that holds only the value at its first edge."""
         if len(self.left) < 2 or self.edges[1] > np.nextafter(self.edges[0], np.inf):
             return self
         parts = (self.left[1:], self.right[1:], self.sag[1:])
@@ -165,19 +166,19 @@ class Curve:
         return replace(self._with(self.edges, *parts), unit=factor * self.unit)
 
     def inverted(self, unit: float) -> Curve:
-        """Return the curve as a function of unit / t, of which it was one of t."""
+        """Return the curve as a function of unit / t instead of t."""
         with np.errstate(divide="ignore", over="ignore"):
             edges = unit / self.edges[::-1]
         parts = (self.right[::-1], self.left[::-1], self.sag[::-1])
         return replace(self._moved(edges, *parts), reciprocal=not self.reciprocal)
 
     def _moved(self, edges: Floats, *parts: Floats) -> Curve:
-        """Return pieces between edges, without those whose ends are the same number."""
+        """Return the curve with moved edges, without pieces of zero length."""
         kept = edges[1:] > edges[:-1]
-        return self._with(np.unique(edges), *(own[kept] for own in parts))
+        return self._with(np.unique(edges), *(part[kept] for part in parts))
 
     def on(self, edges: Floats) -> Curve:
-        """Return the same curve cut at edges, among which are its own that lie between them."""
+        """Return the curve on a finer partition: edges include those of the curve between them."""
         piece = self._pieces(edges[:-1])
         ends = self.edges[piece], self.edges[piece + 1]
         share = self._share(edges[1:], *ends) - self._share(edges[:-1], *ends)
@@ -185,14 +186,14 @@ class Curve:
         return self._with(edges, left, right, share**2 * self.sag[piece])
 
     def best(self, *, log: bool | None = None) -> Best:
-        """Return where the curve is least; next to a jump, the last number before it.
+        """Return where the curve is least; before a jump upwards, the last double before it.
 
         Parameters
         ----------
         log : bool, optional
             Whether widths and middles of intervals are those of logarithms, as befits a penalty or
-            a cost; by default as the curve's own ``log`` says. An interval from 0 then counts from
-            half the first edge after it.
+            a cost; by default the curve's ``log``. An interval from 0 then counts from half the
+            first edge after it.
 
         Returns
         -------
@@ -226,7 +227,7 @@ class Curve:
         >>> curve.below(0.625).tolist()
         [[1.5, 2.5]]
         """
-        arched = -self.sag > np.abs(self.right - self.left)  # highest inside: cut there
+        arched = -self.sag > np.abs(self.right - self.left)  # cut at an interior maximum
         if arched.any():
             share = 0.5 - 0.5 * (self.right - self.left)[arched] / self.sag[arched]
             whole = np.full(len(arched), 0.0)
@@ -245,14 +246,14 @@ class Curve:
         last = np.where(bent, (-slope + depth) / double, line)
         first = np.where(self.left <= enough, 0.0, np.clip(first, 0.0, share))
         last = np.where(self.right <= enough, 1.0, np.clip(last, share, 1.0))
-        here = np.flatnonzero(lowest <= enough)
-        if not len(here):
+        pieces = np.flatnonzero(lowest <= enough)
+        if not len(pieces):
             return np.empty((0, 2))
-        return _joined(self._at_share(first)[here], self._at_share(last)[here])
+        return _joined(self._at_share(first)[pieces], self._at_share(last)[pieces])
 
     @property
     def _settled(self) -> float:
-        """The parameter from which on the curve is, in double precision, what it is at the end."""
+        """The parameter from which on the curve equals its end value in double precision."""
         if self.edges[-1] < np.inf:
             return float(self.edges[-1])
         known = float(self.edges[-2]) or 1.0
@@ -261,11 +262,11 @@ class Curve:
         return min(known, np.finfo(np.float64).max * EPSILON) / EPSILON
 
     def _slack(self, size: Any) -> Any:
-        """Return by how much errors of some size that are equal may differ."""
-        return ROUNDING * (size + self.unit)
+        """Return the largest difference of errors of some size that count as equal."""
+        return ERROR_ROUNDING * (size + self.unit)
 
     def _at_share(self, share: Floats) -> Floats:
-        """Return the parameters a share of the way along each piece."""
+        """Return the parameter at a share of each piece."""
         begin, end = self.edges[:-1], self.edges[1:]
         first, last = self._straight(begin), self._straight(end)
         with np.errstate(invalid="ignore"):
@@ -286,10 +287,10 @@ class Curve:
         ----------
         ax : matplotlib Axes, optional
         parameter : str, default "parameter"
-            What the axis is called. It is logarithmic where its values are never negative and span
-            a decade, but for ``"tau"`` and ``"theta"``.
+            Label of the axis. It is logarithmic where its values are never negative and span a
+            decade, except for ``"tau"`` and ``"theta"``.
         folds : sequence of Curve, optional
-            Curves to draw behind; by default those that this one is the mean of, if it knows them.
+            Curves to draw behind; by default the ``parts`` of a `MeanCurve`.
         mark : float, optional
             A parameter to mark.
 
@@ -310,7 +311,7 @@ class Curve:
         return plots.draw_curve(self, ax, parameter, folds, mark)
 
     def _lowest(self) -> tuple[Floats, Floats]:
-        """Return the least value of each piece, and the share of the way to where it is."""
+        """Return the least value of each piece, and the share at which it is reached."""
         rise, sag = self.right - self.left, self.sag
         inside = sag > np.abs(rise)  # else the vertex is beyond an end
         u = np.where(inside, 0.5 - 0.5 * rise / np.where(inside, sag, 1.0), rise < 0)
@@ -318,7 +319,7 @@ class Curve:
         return np.where(u == 0, self.left, np.where(u == 1, self.right, value)), u
 
     def _middle(self, intervals: Floats, enough: float, log: bool) -> float:
-        """Return the middle of the widest interval, of those that go on for ever the known part."""
+        """Return the middle of the widest interval; unbounded ones end at the last edge."""
         first, last = (self._known(ends, log) for ends in intervals.T)
         widest = int(np.argmax(last / first if log else last - first))
         middle = float(
@@ -328,31 +329,33 @@ class Curve:
         return self.before_jump(middle, enough)
 
     def _known(self, t: Floats, log: bool) -> Floats:
-        """Return parameters moved into the part of the scale that the curve tells anything about.
+        """Return parameters clipped to the range of finite edges.
 
-        It ends at the last finite edge and, by logarithms, begins at half the first positive one.
+        By logarithms the range begins at half the first positive edge.
         """
         finite = self.edges[np.isfinite(self.edges)]
-        positive = finite[finite > NOUGHT]  # the number after 0 may be where 0 alone ends
+        positive = finite[finite > SMALLEST_DOUBLE]  # a piece at 0 alone ends at this double
         if not log:
             return np.minimum(t, finite[-1])
-        if not len(positive):  # the curve is the same everywhere
+        if not len(positive):  # the curve is constant
             return np.ones_like(t)
-        return np.clip(t, 0.5 * positive[0] if finite[0] <= NOUGHT else positive[0], positive[-1])
+        return np.clip(
+            t, 0.5 * positive[0] if finite[0] <= SMALLEST_DOUBLE else positive[0], positive[-1]
+        )
 
     def before_jump(self, t: float, enough: float) -> float:
-        """Return t, or the number before it where the curve jumps beyond a level that it keeps."""
+        """Return t, or the double before it if the curve jumps above a level at t."""
         return float(np.nextafter(t, -np.inf)) if self(t) > enough else t
 
 
 @dataclass(frozen=True, eq=False)
 class MeanCurve(Curve):
-    """The mean of several curves, of which it also tells how far they are apart.
+    """The mean of several curves, with its standard error.
 
     Attributes
     ----------
     parts : tuple of Curve
-        What it is the mean of: the errors of folds.
+        The curves of which it is the mean: the errors of folds.
     others
         See `Curve`.
     """
@@ -363,14 +366,14 @@ class MeanCurve(Curve):
     def of(cls, curves: Sequence[Curve]) -> MeanCurve:
         """Return the mean of curves that all cover the same parameters."""
         mean = mean_curve(curves)
-        own: dict[str, Any] = {field.name: getattr(mean, field.name) for field in fields(Curve)}
-        return cls(**own, parts=tuple(curves))
+        values: dict[str, Any] = {field.name: getattr(mean, field.name) for field in fields(Curve)}
+        return cls(**values, parts=tuple(curves))
 
     def simplest(self, *, larger: bool) -> float:
         """Return the strongest penalty whose mean is within a standard error of the least.
 
-        The standard error is that at `best`. Where no end of the parameter's scale is farther, the
-        last place that the curve tells anything about.
+        The standard error is that at `best`. Where the interval reaches the end of the scale,
+        return the last parameter at which the curve changes.
 
         Parameters
         ----------
@@ -397,9 +400,9 @@ class MeanCurve(Curve):
         return self.before_jump(place, level + self._slack(abs(level)))
 
     def standard_error(self, t: ArrayLike) -> Floats:
-        """Return the standard error of the mean at t: the parts' deviation over the root of k.
+        """Return the standard error of the mean at t: the parts' standard deviation over sqrt(k).
 
-        Zero for one part alone.
+        It is zero for a single part.
 
         Examples
         --------
@@ -418,7 +421,7 @@ class MeanCurve(Curve):
 
 
 def mean_curve(curves: Sequence[Curve], weights: Sequence[float] | None = None) -> Curve:
-    """Return the mean of curves, exactly; each goes on as a constant where others still run."""
+    """Return the exact mean of curves, each extended by constants to the range of all."""
     if len(curves) == 1:
         return curves[0]
     low, high = min(c.edges[0] for c in curves), max(c.edges[-1] for c in curves)
@@ -439,7 +442,7 @@ def steps(
     unit: float,
     least: float = 0.0,
 ) -> Curve:
-    """Return a step function that begins at first / unit and rises by rises / unit at places.
+    """Return a step function: first / unit at the begin, with steps of rises / unit at places.
 
     It is never below least / unit.
     """
@@ -458,9 +461,9 @@ def tilted_pieces(
 ) -> tuple[Floats, ...]:
     """Return (begins, ends, lefts, rights, sags) of a weighted mean of tilted absolute values.
 
-    Such a value is above r where a residual r (m, B) is positive, -below r where it is negative.
-    Residuals are linear between nodes, and their weights add up to 1. The mean is a straight line
-    between the nodes and the zeros of residuals.
+    A tilted absolute value of a residual r is max(above r, -below r). Residuals (m, B) are linear
+    between nodes, and their weights add up to 1. So the mean is linear between the nodes and the
+    zeros of residuals.
     """
     count = residual.shape[1] - 1
     row, piece = changes(residual < 0)
@@ -469,13 +472,15 @@ def tilted_pieces(
     order = np.lexsort((share, piece))
     row, piece, share = row[order], piece[order], share[order]
     value = weights @ np.maximum(above * residual, -below * residual)
-    # From each zero on the slope is larger by the row's own on both sides: without these bends a
-    # piece would end lower than it does by what the rows reach after their zeros.
+    # At a zero of a row the slope of the mean increases by the row's slopes on both sides. So the
+    # first slope of a piece is that of its chord less what these increases add by its end.
     bends = (below + above) * weights[row]
     after, bend = (bends * np.abs(v)[order] for v in (right, left - right))
     slope = np.diff(value) - np.bincount(piece, after, minlength=count)
-    before = _sums_before(bend, piece, count), _sums_before(bend * share, piece, count)
-    at_zero = np.maximum(value[piece] + share * (slope[piece] + before[0]) - before[1], 0.0)
+    sums_before = _sums_before(bend, piece, count), _sums_before(bend * share, piece, count)
+    at_zero = np.maximum(
+        value[piece] + share * (slope[piece] + sums_before[0]) - sums_before[1], 0.0
+    )
     place = np.concatenate([np.arange(count), piece])
     share = np.concatenate([np.zeros(count), share])
     order = np.lexsort((share, place))
@@ -491,27 +496,27 @@ def tilted_pieces(
 def moving_pinball_pieces(t: Floats, residual: Floats, weights: Floats) -> tuple[Floats, ...]:
     """Return pieces, see `tilted_pieces`, of the pinball loss of residuals (m, B) whose tau is t.
 
-    With a prediction less its target for a residual r it is max(r, 0) - t r.
+    A residual r is a prediction less its target; its loss is max(r, 0) - t r.
     """
     begin, end, left, right, sag = tilted_pieces(t, residual, weights, 0.0, 1.0)
     mean = weights @ residual
     last = len(t) - 2
     piece = np.clip(np.searchsorted(t, begin + 0.5 * (end - begin), side="right") - 1, 0, last)
     rate = np.diff(mean) / np.where(np.diff(t) > 0.0, np.diff(t), np.inf)
-    first, final = (mean[piece] + rate[piece] * (own - t[piece]) for own in (begin, end))
+    first, final = (mean[piece] + rate[piece] * (edge - t[piece]) for edge in (begin, end))
     bent = sag - (end - begin) * (final - first)
     return begin, end, np.maximum(left - begin * first, 0.0), right - end * final, bent
 
 
 def changes(signs: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return rows and columns after which the next entry of the row is another one."""
-    found = np.flatnonzero(signs[:, 1:] != signs[:, :-1])
-    row, column = np.divmod(found, max(signs.shape[1] - 1, 1))
+    """Return the rows and columns of entries that differ from the next entry of their row."""
+    flat = np.flatnonzero(signs[:, 1:] != signs[:, :-1])
+    row, column = np.divmod(flat, max(signs.shape[1] - 1, 1))
     return row, column
 
 
 def _sums_before(values: Floats, group: NDArray[np.int64], count: int) -> Floats:
-    """Return for each value the sum of those before it in its group; groups ascend."""
+    """Return for each value the sum of those before it in its group; groups are ascending."""
     before = np.concatenate([[0.0], np.cumsum(values)])
     return before[:-1] - before[np.searchsorted(group, np.arange(count))][group]
 
@@ -524,20 +529,21 @@ def squared_pieces(t: Floats, residual: Floats, weights: Floats) -> tuple[Floats
 
 
 def between(begin: Floats, end: Floats, share: Floats) -> Floats:
-    """Return places a share of the way between two, which are exactly those at its ends."""
+    """Return the points at a share between begin and end: exact at both ends."""
     step = end - begin
-    found = np.where(share > 0.5, end - (1.0 - share) * step, begin + share * step)
-    return np.asarray(np.clip(found, begin, end))
+    point = np.where(share > 0.5, end - (1.0 - share) * step, begin + share * step)
+    return np.asarray(np.clip(point, begin, end))
 
 
 class Labels(NamedTuple):
-    """Labels of m rows as functions of a parameter: codes at first, and where they change.
+    """Labels of m rows as functions of a parameter: their first codes and the changes.
 
     Attributes
     ----------
     first : (m,) int array
+        Codes at the begin.
     row, at, after : (k,) arrays
-        Whose code changes where, and to what: ordered by rows, and for each by places.
+        Row, parameter and new code of each change, in the order of rows, then of parameters.
     """
 
     first: NDArray[np.int64]
@@ -553,58 +559,63 @@ class Labels(NamedTuple):
 
     def there(self, t: float) -> NDArray[np.int64]:
         """Return the codes (m,) at t."""
-        codes, own = self.first.copy(), self.at <= t
-        codes[self.row[own]] = self.after[own]  # of several the last one is kept
+        codes, passed = self.first.copy(), self.at <= t
+        codes[self.row[passed]] = self.after[passed]  # the last change of a row is kept
         return codes
 
     def until(self, high: float) -> Labels:
-        """Return the labels up to a value."""
-        own = self.at <= high
-        return Labels(self.first, self.row[own], self.at[own], self.after[own])
+        """Return the labels without changes beyond a parameter."""
+        kept = self.at <= high
+        return Labels(self.first, self.row[kept], self.at[kept], self.after[kept])
 
     @classmethod
     def together(cls, parts: Sequence[Labels]) -> Labels:
-        """Return those of parts of all rows, one after the other."""
+        """Return the labels of several blocks of rows, one after the other."""
         size = np.cumsum([0, *(len(part.first) for part in parts)])
         row = [part.row + before for part, before in zip(parts, size[:-1], strict=True)]
-        first, _, at, after = (np.concatenate(own) for own in zip(*parts, strict=True))
+        first, _, at, after = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return cls(first, np.concatenate(row), at, after)
 
 
 def winners(t: Floats, f: Floats) -> tuple[Labels, NDArray[np.int64]]:
-    """Return which of several lines is the largest, and the pieces on which that changes.
+    """Return the labels by the largest of several lines, and the pieces on which they change.
 
-    Of lines (m, classes, K) between K places the largest is followed to the next one that crosses
-    it; of equal ones the first is the largest.
+    Lines (m, classes, K) are given at K nodes. The largest line is followed to the next one that
+    crosses it; of equal ones the first counts as the largest.
     """
     code = f.argmax(axis=1)
     row, piece = changes(code)
-    now, here, found = code[row, piece], np.zeros(len(row)), []
+    current, share, crossed = code[row, piece], np.zeros(len(row)), []
     while len(row):
         start, end = f[row, :, piece], code[row, piece + 1]
-        slope, every = f[row, :, piece + 1] - start, np.arange(len(row))
-        lag, gain = start[every, now][:, None] - start, slope - slope[every, now][:, None]
+        slope, index = f[row, :, piece + 1] - start, np.arange(len(row))
+        lag, gain = start[index, current][:, None] - start, slope - slope[index, current][:, None]
         overtakes = gain > 0.0
         meet = np.where(overtakes, np.maximum(lag, 0.0) / np.where(overtakes, gain, 1.0), np.inf)
-        meet = np.maximum(meet, here[:, None])
+        meet = np.maximum(meet, share[:, None])
         first = meet.min(axis=1)
-        # of several that cross at once the steepest goes on, of equally steep ones the first class
+        # of several that cross at once the steepest wins; of equally steep ones the first class
         onward = np.where(meet == first[:, None], gain, -np.inf).argmax(axis=1)
         inside = (first < 1.0) & (t[piece + 1] > t[piece])
-        onward, here = np.where(inside, onward, end), np.where(inside, first, 1.0)
-        found.append((row, piece, between(t[piece], t[piece + 1], here), onward))
-        on = onward != end
-        row, piece, now, here = row[on], piece[on], onward[on], here[on]
+        onward, share = np.where(inside, onward, end), np.where(inside, first, 1.0)
+        crossed.append((row, piece, between(t[piece], t[piece + 1], share), onward))
+        unfinished = onward != end
+        row, piece, current, share = (
+            row[unfinished],
+            piece[unfinished],
+            onward[unfinished],
+            share[unfinished],
+        )
     empty = np.zeros(0, dtype=np.int64)
-    found = found or [(empty, empty, np.zeros(0), empty)]
-    row, piece, at, after = (np.concatenate(own) for own in zip(*found, strict=True))
-    order = np.lexsort((piece, row))  # stable: within a piece in the order of being found
+    crossed = crossed or [(empty, empty, np.zeros(0), empty)]
+    row, piece, at, after = (np.concatenate(arrays) for arrays in zip(*crossed, strict=True))
+    order = np.lexsort((piece, row))  # stable: within a piece in the order of the crossings
     return Labels(code[:, 0], row[order], at[order], after[order]), piece[order]
 
 
 def of_pieces(parts: list[tuple[Floats, ...]]) -> Curve:
-    """Return the curve of pieces in any order, without those of no length."""
-    begin, end, left, right, sag = (np.concatenate(own) for own in zip(*parts, strict=True))
+    """Return the curve of pieces in any order, without pieces of zero length."""
+    begin, end, left, right, sag = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     keep = end > begin
     if not keep.any():
         keep[:1] = True
@@ -614,6 +625,8 @@ def of_pieces(parts: list[tuple[Floats, ...]]) -> Curve:
 
 
 def _joined(first: Floats, last: Floats) -> Floats:
-    """Join intervals that touch; both columns ascend."""
-    apart = np.flatnonzero(first[1:] > last[:-1])
-    return np.column_stack([first[np.append(0, apart + 1)], last[np.append(apart, len(last) - 1)]])
+    """Join intervals that touch; both ends are ascending."""
+    breaks = np.flatnonzero(first[1:] > last[:-1])
+    return np.column_stack(
+        [first[np.append(0, breaks + 1)], last[np.append(breaks, len(last) - 1)]]
+    )
