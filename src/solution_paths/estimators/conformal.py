@@ -93,12 +93,8 @@ class _Conformal(BaseEstimator):
         check_index(X, y, "y")
         self.estimator_ = self._model().fit(X, y)
         path, value = self.estimator_.path_, float(getattr(self.estimator, own.name))
-        if isinstance(path, list):
-            raise ValueError(
-                f"{type(self).__name__} is for two classes, and y holds {len(path)}: select rows "
-                "of two."
-            )
-        n = path.line.start.losses[0].pieces.knots.shape[0]
+        first = path[0] if isinstance(path, list) else path
+        n = first.line.start.losses[0].pieces.knots.shape[0]
         beside = getattr(self.estimator, own.beside) if own.beside else 0.0
         if beside:
             moved = {own.beside: _shared(beside, n, n + self._change)}
@@ -270,12 +266,12 @@ class FullConformal(RegressorMixin, _Full):
 
 @estimator
 class FullConformalClassifier(ClassifierMixin, _Full):
-    """Full conformal prediction of labels around an SVM of two classes, exact.
+    """Full conformal prediction of labels around an SVM, exact.
 
-    For each new row the machine is refitted to all n + 1 rows with each label; the set holds the
-    labels of which the row's margin is not among the least. It holds the right one with probability
-    1 - alpha at least, for any exchangeable rows; and may be empty, or hold both. See
-    `conformal_labels`.
+    For each new row the machine, or each class's machine against the rest, is refitted to all n + 1
+    rows with each label; the set holds the labels of which the row's margin is not among the least.
+    It holds the right one with probability 1 - alpha at least, for any exchangeable rows; and may
+    be empty, or hold several. See `conformal_labels`.
 
     Parameters
     ----------
@@ -291,7 +287,7 @@ class FullConformalClassifier(ClassifierMixin, _Full):
     Attributes
     ----------
     estimator_ : the estimator, fitted to all rows
-    classes_ : (2,) array
+    classes_ : (k,) array
     n_features_in_ : int
 
     Examples
@@ -317,7 +313,7 @@ class FullConformalClassifier(ClassifierMixin, _Full):
         self.classes_ = self.estimator_.classes_
 
     def labels(self, X: Rows) -> ConformalLabels:
-        """Return what is known of new rows: p-values of both labels, and a certificate.
+        """Return what is known of new rows: p-values of all labels, and a certificate.
 
         Parameters
         ----------
@@ -340,7 +336,7 @@ class FullConformalClassifier(ClassifierMixin, _Full):
         return self.labels(X).prediction_sets(self._level(alpha))
 
     def p_values(self, X: Rows) -> Floats:
-        """Return how plausible each label is, (m, 2), in the order of ``classes_``.
+        """Return how plausible each label is, (m, k), in the order of ``classes_``.
 
         Parameters
         ----------

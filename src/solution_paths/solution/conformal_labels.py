@@ -1,18 +1,19 @@
-"""Full conformal prediction of labels: a classifier refitted with a new row of each label.
+"""Full conformal prediction of labels: classifiers refitted with a new row of each label.
 
 From the optimum of the n rows the new row's loss grows from zero. So each label of each new row
-takes one short path.
+takes one short path for each classifier: one of two classes, or one for each class.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..problem import Pieces
+from ..problem import Pieces, Problem
 from ..problem.bundle import Bundle
 from ..validation import Floats, Rows, check_choice, check_X
 from ..verify import Answer, judge
@@ -31,15 +32,16 @@ TIED_MARGINS = 2.0**-44  # times the largest decision: margins closer than this 
 
 @dataclass(frozen=True, eq=False)
 class ConformalLabels:
-    """P-values of both labels for new rows, by a classifier of two classes.
+    """P-values of all labels for new rows.
 
     Attributes
     ----------
-    classes : (2,) array
-    p : (m, 2) array
+    classes : (k,) array
+    p : (m, k) array
         For each new row and label: the share of the n + 1 rows (of those compared) whose margin is
-        at most the new row's, in the classifier that is fitted to all of them.
-    counts : (m, 2) array
+        at most the new row's, in the classifiers that are fitted to all of them. A row's margin is
+        the decision for its label less the largest one for another label.
+    counts : (m, k) array
         The number of rows that are compared, the new one included.
     """
 
@@ -49,7 +51,7 @@ class ConformalLabels:
     _verdict: Verdict
 
     def prediction_sets(self, alpha: float = 0.1) -> list[NDArray[Any]]:
-        """Return the labels of each new row whose p-value is above alpha: none, one or two.
+        """Return the labels of each new row whose p-value is above alpha: none, one or several.
 
         With exchangeable rows they contain the true label with probability >= 1 - alpha.
 
@@ -65,13 +67,13 @@ class ConformalLabels:
     def certify(self) -> Certificate:
         """Return the certificate of the classifiers of n + 1 rows: see `SolutionPath.certify`.
 
-        Its parameters are their indices, two for each new row.
+        Its parameters are their indices: for each new row those of each classifier.
         """
-        return summary(np.arange(float(self.p.size)), self._verdict)
+        return summary(np.arange(float(len(self._verdict.primal))), self._verdict)
 
 
 def conformal_labels(
-    path: SolutionPath,
+    path: SolutionPath | Sequence[SolutionPath],
     t: float,
     y: ArrayLike,
     X_new: Rows,
@@ -80,17 +82,19 @@ def conformal_labels(
     by_label: bool = False,
     check: str = "warn",
 ) -> ConformalLabels:
-    """Refit a classifier of two classes with each new row and each label, exactly.
+    """Refit a classifier with each new row and each label, exactly.
 
     Parameters
     ----------
-    path : SolutionPath
-        Path of a classifier whose rows have piecewise linear losses, the same for all rows of a
-        label (`svm_path`, `l1_svm_path`, `drsvm_path`, ...), in any parameter.
+    path : SolutionPath, or a sequence of them
+        Path of a classifier of two classes whose rows have piecewise linear losses, the same for
+        all rows of a label (`svm_path`, `l1_svm_path`, `drsvm_path`, ...), in any parameter. Of
+        more classes one path for each against all others, in the order of sorted labels, as
+        `PathSVC` has them.
     t : float
         The value of its parameter; see `conformal_path`.
     y : (n,) array
-        The labels of the path's rows.
+        The labels of the paths' rows.
     X_new : (m, d) array or CSR
         New rows, each added by itself. The kernel must not be precomputed.
     groups : pair of (n,) and (m,) arrays, optional
@@ -131,39 +135,97 @@ def conformal_labels(
     True
     """
     check_choice(check, "check", CHECKS)
-    problem, _ = path.stated_at(t)
-    if path.reading.kind not in SIGNS or not has_rows(path, problem):
-        raise ValueError(
-            "conformal_labels is for machines of two classes with one loss for each row; this path "
-            "is of numbers, of pairs of rows, or of several decisions a row."
-        )
-    check_new_rows(path, "conformal_labels")
-    n, classes = len(problem.losses[0].pieces), np.asarray(path.reading.classes)
-    codes = indices(classes, known_labels(y, n, classes))
-    loss = [_loss_of(problem.losses[0].pieces, codes == label) for label in (0, 1)]
-    names, given = path.reading.checked(X_new), check_X(X_new, "X_new", copy=False)
-    m = given.shape[0]
+    paths = [path] if isinstance(path, SolutionPath) else list(path)
+    classes, codes = _classes(paths, y, t)
+    classifiers = [_Classifier.of(one, t, codes, len(classes)) for one in paths]
+    given = check_X(X_new, "X_new", copy=False)
+    n, m = len(codes), given.shape[0]
     alike = alike_of(groups, n, m)
-    p, counts, verdicts = np.empty((m, 2)), np.empty((m, 2), dtype=np.int64), []
-    for block in batches(n, m):
-        start = Start(with_rows(path, problem, names[block], given[block]), path.reading_or_none)
-        for k, row in enumerate(range(n, len(start.problem.losses[0].pieces)), block.start):
+    p, verdicts = np.empty((m, len(classes))), []
+    counts = np.empty(p.shape, dtype=np.int64)
+    for batch in batches(n, m):
+        starts = [classifier.start(X_new, given, batch) for classifier in classifiers]
+        last = len(starts[0].problem.losses[0].pieces)
+        for k, row in enumerate(range(n, last), batch.start):
             same = alike(k)
-            f, verdict = _with_each(start, row, loss)
-            for label in (0, 1):
+            results = [
+                _with_each(start, row, classifier.losses)
+                for start, classifier in zip(starts, classifiers, strict=True)
+            ]
+            verdicts += [verdict for _, verdict in results]
+            for label in range(len(classes)):
+                f = np.stack(
+                    [
+                        decisions[:, classifier.loss_of[label]]
+                        for (decisions, _), classifier in zip(results, classifiers, strict=True)
+                    ],
+                    axis=1,
+                )
                 rows = same[codes[same] == label] if by_label else same
-                p[k, label], counts[k, label] = _p_value(f[:, label], codes, rows, row, label)
-            verdicts.append(verdict)
+                p[k, label], counts[k, label] = _p_value(f, codes, rows, row, label)
     verdict = Verdict.together(verdicts)
-    _tell(verdict, path, check)
+    _tell(verdict, paths[0], check, len(verdict.primal) // m)
     return ConformalLabels(classes, p, counts, verdict)
+
+
+def _classes(
+    paths: list[SolutionPath], y: ArrayLike, t: float
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the classes that paths are for, and those of the rows, as indices."""
+    for path in paths:
+        problem, _ = path.stated_at(t)
+        if path.reading.kind not in SIGNS or not has_rows(path, problem):
+            raise ValueError(
+                "conformal_labels is for classifiers of two classes with one loss for each row; "
+                "this path is of numbers, of pairs of rows, or of several decisions a row."
+            )
+        check_new_rows(path, "conformal_labels")
+    n = len(problem.losses[0].pieces)
+    classes = np.asarray(paths[0].reading.classes) if len(paths) == 1 else np.unique(np.asarray(y))
+    if len(paths) not in (1, len(classes)):
+        raise ValueError(
+            f"y holds {len(classes)} labels, and there are {len(paths)} paths; pass one path of "
+            "two classes, or one for each label against all others."
+        )
+    return classes, indices(classes, known_labels(y, n, classes))
+
+
+class _Classifier(NamedTuple):
+    """A classifier at one parameter, and its losses for rows of each label."""
+
+    path: SolutionPath
+    problem: Problem
+    losses: list[Pieces]  # that differ
+    loss_of: list[int]  # which of these is each label's
+
+    @classmethod
+    def of(cls, path: SolutionPath, t: float, codes: NDArray[np.int64], k: int) -> _Classifier:
+        problem, _ = path.stated_at(t)
+        losses: list[Pieces] = []
+        loss_of = []
+        for label in range(k):
+            loss = _loss_of(problem.losses[0].pieces, codes == label)
+            same = [j for j, other in enumerate(losses) if _equal(loss, other)]
+            loss_of.append(same[0] if same else len(losses))
+            losses += [] if same else [loss]
+        return cls(path, problem, losses, loss_of)
+
+    def start(self, X_new: Rows, given: Any, batch: slice) -> Start:
+        """Return the optimum of the n rows, with new rows added whose weight is zero."""
+        names = self.path.reading.checked(X_new)
+        problem = with_rows(self.path, self.problem, names[batch], given[batch])
+        return Start(problem, self.path.reading_or_none)
+
+
+def _equal(one: Pieces, other: Pieces) -> bool:
+    return all(np.array_equal(value, getattr(other, name)) for name, value in vars(one).items())
 
 
 def _loss_of(pieces: Pieces, rows: NDArray[np.bool_]) -> Pieces:
     """Return the loss that all rows of a label have in common."""
     indices = np.flatnonzero(rows)
     if not len(indices):
-        raise ValueError("y must hold both labels of the path's rows: pass what it was fitted to.")
+        raise ValueError("y must hold all labels of the path's rows: pass what it was fitted to.")
     first, arrays = taken(pieces, slice(indices[0], indices[0] + 1)), vars(pieces).items()
     if not all((array[indices] == getattr(first, name)).all() for name, array in arrays):
         raise ValueError(
@@ -207,21 +269,31 @@ def _with_each(start: Start, row: int, loss: list[Pieces]) -> tuple[Floats, Verd
 def _p_value(
     f: Floats, codes: NDArray[np.int64], rows: Places, row: int, label: int
 ) -> tuple[float, int]:
-    """Return the p-value of a row with a label, and the number of rows that are compared."""
-    margins = np.where(codes[rows] == 1, f[rows], -f[rows])
-    margin = f[row] if label == 1 else -f[row]
-    large = int((margins <= margin + TIED_MARGINS * np.abs(f).max()).sum()) + 1
-    return large / (len(rows) + 1), len(rows) + 1
+    """Return the p-value of a row with a label, and the number of rows that are compared.
+
+    Decisions f have a column for each class, or one column for the second of two.
+    """
+    tied = TIED_MARGINS * np.abs(f).max()
+    if f.shape[1] == 1:
+        f = np.hstack([-f, f]) / 2
+    labels = np.append(codes[rows], label)
+    decisions = f[np.append(rows, row)]
+    of_label = np.arange(len(labels)), labels
+    margins = decisions[of_label]
+    decisions[of_label] = -np.inf
+    margins = margins - decisions.max(axis=1)
+    return float((margins <= margins[-1] + tied).sum()) / len(labels), len(labels)
 
 
-def _tell(verdict: Verdict, path: SolutionPath, check: str) -> None:
-    """Warn or raise if a classifier is inaccurate."""
+def _tell(verdict: Verdict, path: SolutionPath, check: str, of_a_row: int) -> None:
+    """Warn or raise if a classifier is inaccurate; each new row has the same number of them."""
     fault = None if check == "ignore" else verdict.fault()
     if fault is None:
         return
     worst, size, sure = fault
+    state, most = ("is wrong", "") if sure else ("may be inaccurate", "up to ")
     message = (
-        f"The machine with new row {worst // 2} {'is wrong' if sure else 'may be inaccurate'}: it "
-        f"is off by {'' if sure else 'up to '}{size:.1e}; {remedy_for(path.line.start)}."
+        f"A classifier with new row {worst // of_a_row} {state}: it is off by {most}{size:.1e}; "
+        f"{remedy_for(path.line.start)}."
     )
     tell(message, path, check)

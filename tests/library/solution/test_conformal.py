@@ -266,6 +266,63 @@ def test_p_values_of_labels_are_those_of_refits(name, kind):
     assert [own.tolist() for own in sets] == [np.flatnonzero(p > 0.2).tolist() for p in found.p]
 
 
+SEVERAL = {
+    **CLASSIFIERS,
+    "classes of other costs": paths.PathSVC(C=0.7, class_weight={0: 1.0, 1: 2.5, 2: 0.5}),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.parametrize("kind", ["all", "by label", "groups"])
+def test_p_values_of_several_labels_are_those_of_refits(name, kind):
+    X, y, new = data(n=30, m=2, seed=6)
+    label = np.digitize(y, np.quantile(y, [0.4, 0.75]))
+    options = {"by label": {"by_label": True}, "groups": {"groups": side}}.get(kind, {})
+    model = FullConformalClassifier(SEVERAL[name], alpha=0.2, **options).fit(X, label)
+    found = model.labels(new)
+    assert found.certify().ok
+    assert found.classes.tolist() == [0, 1, 2]
+    for row in range(2):
+        for value in range(3):
+            A, b = np.vstack([X, new[[row]]]), np.append(label, value)
+            f = clone(SEVERAL[name]).fit(A, b).decision_function(A)
+            others = np.where(np.arange(3) == b[:, None], -np.inf, f)
+            margin = f[np.arange(len(b)), b] - others.max(axis=1)
+            same = {"by label": b == value, "groups": side(A) == side(A)[-1]}.get(kind, b >= 0)
+            p = np.mean(margin[same] <= margin[-1] + 1e-9)
+            assert found.p[row, value] == pytest.approx(p, abs=1e-12)
+    sets = model.predict_set(new)
+    assert [labels.tolist() for labels in sets] == [
+        np.flatnonzero(p > 0.2).tolist() for p in found.p
+    ]
+
+
+@pytest.mark.parametrize("kind", [*survey.KINDS, *survey.HELD_OUT])
+def test_several_labels_are_those_of_an_outside_solver(kind):
+    """On duplicated, constant, dependent and tied data, by bounds within what the solver knows."""
+    D = (survey.data if kind in survey.KINDS else survey.held_out)(kind, 4)
+    n = len(D.u) - 1
+    label = np.arange(n) % 3
+    if n < 6:
+        return
+    X = D.X[:n]
+    machines = [paths.svm_path(X, np.where(label == c, 1.0, -1.0), C_max=10.0) for c in range(3)]
+    found = conformal_labels(machines, 0.9, label, D.X[n:])
+    assert found.certify().ok
+    for value in range(3):
+        b = np.append(label, value)
+        f = np.empty((n + 1, 3))
+        for c in range(3):
+            hinge = losses.hinge(np.where(b == c, 1.0, -1.0), 0.9)
+            problem = Problem(Losses(hinge, D.X, free=1.0), ridge=1.0)
+            f[:, c] = sets.predicted(problem, by_clarabel(problem), 0.0)
+        others = np.where(np.arange(3) == b[:, None], -np.inf, f)
+        margin = f[np.arange(n + 1), b] - others.max(axis=1)
+        tie = 1e-6 * max(np.abs(f).max(), 1.0)
+        small, large = ((margin[:n] <= margin[n] + way * tie).sum() + 1 for way in (-1, 1))
+        assert small <= round(found.p[0, value] * (n + 1)) <= large
+
+
 @pytest.mark.parametrize("kind", [*survey.KINDS, *survey.HELD_OUT])
 def test_labels_are_those_of_an_outside_solver(kind):
     D = (survey.data if kind in survey.KINDS else survey.held_out)(kind, 3)
@@ -299,8 +356,9 @@ def test_what_depends_on_the_rows_is_refused():
         FullConformalClassifier(paths.PathLasso()).fit(X, y > 0)
     with pytest.raises(ValueError, match=r"class_weight=.balanced. would be taken"):
         FullConformalClassifier(paths.PathSVC(class_weight="balanced")).fit(X, y > 0)
-    with pytest.raises(ValueError, match="is for two classes, and y holds 3"):
-        FullConformalClassifier(paths.PathSVC()).fit(X, np.arange(10) % 3)
+    three = paths.PathSVC().fit(X, np.arange(10) % 3).path_
+    with pytest.raises(ValueError, match="y holds 2 labels, and there are 3 paths"):
+        conformal_labels(three, 1.0, np.arange(10) % 2, new)
     with pytest.raises(ValueError, match="this path is of numbers"):
         conformal_labels(paths.lasso_path(X, y), 1.0, y > 0, new)
     with pytest.raises(ValueError, match="this one is curved"):
