@@ -90,9 +90,10 @@ def told(study):
             }
     for table in outputs.tables_file.tables:
         if table.name in tables:
-            lines[f"{table.name} heading"] = study.titled(table.heading, table.experiments)
+            own = study.showing(tables[table.name])
+            lines[f"{table.name} heading"] = own.titled(table.heading, table.experiments)
             notes = outputs.frames[table.notes_from] if table.notes_from else lambda *_, **__: []
-            said = [*notes(study, **table.options), *study.failures(*table.experiments)]
+            said = [*notes(own, **table.options), *study.failures(*table.experiments)]
             lines[f"{table.name} notes"] = " | ".join(said)
     claims = outputs.all_claims(study)
     for claim in claims.itertuples():

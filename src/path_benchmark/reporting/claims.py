@@ -159,6 +159,7 @@ def _claim(row: Row, case: Case, study: Study, papers: bool) -> Claim:
         source,
         case.where,
         row.place,
+        row.claim,
     )
 
 

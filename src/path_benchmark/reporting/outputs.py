@@ -34,7 +34,7 @@ from .pivots import Lines, Maker, Table, printed, read_published
 from .provenance import made, provenance
 from .study import Study
 from .surface import Surface, surface_figure
-from .verdicts import MISSING, claims_frame, kind
+from .verdicts import claims_frame
 
 SHARED_NOTE = "Data: {}."
 CERTIFICATE_NOTE = (
@@ -94,12 +94,16 @@ class Drawn(Settings):
 
 
 class Explained(Settings):
-    """What was found to make cells of some tables differ from the paper's, on data named so."""
+    """What was found to make cells of some tables differ from the paper's, on data named so.
+
+    ``cause``: it is why they differ; else it only says where the paper's numbers come out.
+    """
 
     tables: tuple[str, ...]
     datasets: tuple[str, ...]
     text: Text
     quantities: str = ""  # a pattern; all, unless given
+    cause: bool = True
 
 
 class TablesFile(Settings):
@@ -220,7 +224,7 @@ class Outputs:
             frame = tables.get(lines.table, pd.DataFrame(columns=[lines.column]))
             wanted = re.compile(lines.pattern)
             frame = frame[[bool(wanted.search(str(text))) for text in frame[lines.column]]]
-            frame = frame[[kind(v) != MISSING for v in frame.get("verdict", [])]]
+            frame = frame[frame["ours"].notna()] if len(frame) else frame
             for row in frame.tail(1 if lines.last else len(frame)).to_dict("records"):
                 numbers = (number if pd.notna(row[k]) else "" for k, number in _pair(row))
                 what = lines.what.format(**row)
@@ -292,13 +296,14 @@ class Outputs:
             ),
         )
         table = next(t for t in (*self.tables_file.tables, *shared) if t.name == name)
-        more = self.frames[table.notes_from](study, **table.options) if table.notes_from else []
+        own = study.showing(frame)
+        more = self.frames[table.notes_from](own, **table.options) if table.notes_from else []
         more = [*more, *frame.attrs.get("notes", [])]
-        notes = [*table.notes, *more, *_data_note(table.experiments, study, splits=True)]
+        notes = [*table.notes, *more, *_data_note(table.experiments, own, splits=True)]
         if table.experiments or name == "table_metrics":
             notes += study.failures(*table.experiments)
-        notes += [text for text in [made(study, table.experiments)] if text]
-        heading = study.titled(table.heading, table.experiments)
+        notes += [text for text in [made(own, table.experiments)] if text]
+        heading = own.titled(table.heading, table.experiments)
         shown = tab.show(frame, name, heading, notes, study.command(table.experiments))
         shown = replace(shown, evidence=table.evidence)
         tab.write_table(frame, shown, folder)

@@ -130,8 +130,9 @@ def headline(paper: Mapping) -> dict:
     """Count what became of one paper's tables, published cells, sentences and paths.
 
     Cells are those of quantities: what came out under other settings than the table's is evidence
-    and no cell of it. Sentences of ours, and those that the paper's own tables contradict, are
-    counted apart.
+    and no cell of it. A sentence counts once, by the worst that came out on data of its own and of
+    all methods that it names. Sentences of ours, and those that the paper's own tables contradict,
+    are counted apart.
 
     Returns
     -------
@@ -147,7 +148,7 @@ def headline(paper: Mapping) -> dict:
     ]
     tables = [{CELLS[k]: 1 for k in table["kinds"] if k in CELLS} for table in compared]
     cells = Counter(CELLS[k] for t in compared for k in t["kinds"] if k in CELLS)
-    claims = Counter(c["verdict"] for c in paper["claims"] if c["source"] == PAPER)
+    claims = Counter(_sentences(paper["claims"]))
     held, total = (sum(n[k] for n in paper["certificates"].values()) for k in (0, 1))
     told = [f"cells: {_counts(cells, dict.fromkeys(CELLS.values()))}"] * bool(cells)
     told += [f"claims: {_counts(claims, CLAIMS)}"] * bool(claims)
@@ -162,6 +163,16 @@ def headline(paper: Mapping) -> dict:
         "total": total,
         "text": f"{text}; {held} of {count(total, 'path')} certified exact",
     }
+
+
+def _sentences(claims: Iterable[Mapping]) -> list[str]:
+    """Return the verdict on each sentence of the paper."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for claim in claims:
+        if claim["source"] == PAPER:
+            key = claim.get("sentence") or claim["claim"], claim.get("place", "")
+            found.setdefault(key, []).append(claim["verdict"])
+    return [worst(verdicts) for verdicts in found.values()]
 
 
 def _counts(found: Counter, order: Iterable[str]) -> str:

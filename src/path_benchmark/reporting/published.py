@@ -229,7 +229,8 @@ def _explanation(content: Mapping, table: str, cells: Mapping[str, str]) -> str:
     for own in content["explained"]:
         named = table in own["tables"] and cells.get("data set") in own["datasets"]
         if named and re.search(own["quantities"], cells.get("quantity", "")):
-            return f"Explained: {own['text'].rstrip('.')}"
+            head = "Explained" if own["cause"] else "Unexplained, but"
+            return f"{head}: {own['text'].rstrip('.')}"
     return "Unexplained"
 
 

@@ -108,6 +108,12 @@ class Study:
         kept = [frame[frame["dataset"].isin(list(datasets))] for frame in frames]
         return replace(self, results=kept[0], curves=kept[1])
 
+    def showing(self, frame: pd.DataFrame) -> Study:
+        """Return the study of the data sets that a table names, or the whole if it names none."""
+        named = set(frame.get("data set", ()))
+        chosen = [d for d in self.datasets if self.name(d) in named]
+        return self.restricted(chosen) if chosen else self
+
     def titled(self, heading: str, experiments: Iterable[str]) -> str:
         """Return a heading that doesn't claim a paper's table or figure for other data.
 

@@ -202,7 +202,8 @@ class Claim:
     """A sentence, the data on which it was looked at, what came out, and the numbers.
 
     ``source`` says whose it is. ``where`` says which part of the data: a split, a range of sizes,
-    an experiment; ``place`` where in the paper it stands.
+    an experiment; ``place`` where in the paper it stands. ``sentence`` is the same of all claims
+    that are one sentence of the paper, on other data or of other methods.
     """
 
     claim: str
@@ -212,6 +213,7 @@ class Claim:
     source: str = PAPER
     where: str = ""
     place: str = ""
+    sentence: str = ""
 
 
 def on_sentence(holds: bool | None, *, tested: bool = True, runs: int | None = None) -> str:
@@ -235,5 +237,5 @@ def on_sentence(holds: bool | None, *, tested: bool = True, runs: int | None = N
 
 def claims_frame(claims: list[Claim]) -> pd.DataFrame:
     """Return claims as a table."""
-    names = ["claim", "dataset", "verdict", "evidence", "source", "where", "place"]
+    names = ["claim", "dataset", "verdict", "evidence", "source", "where", "place", "sentence"]
     return pd.DataFrame([asdict(claim) for claim in claims], columns=names)

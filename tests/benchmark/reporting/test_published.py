@@ -172,7 +172,10 @@ def test_a_claim_that_another_suite_decides_otherwise_is_not_hidden():
 def test_what_explains_a_difference_stands_above_it(suite):
     content = published.read([suite])["robust_svm"]
     wide = {"tables": ["table_4_errors"], "datasets": ["BreastCancerDiagnostic"]}
-    content["explained"] = [wide | {"quantities": "^CCCP-s", "text": "it is so."}]
+    own = {"quantities": "^CCCP-s", "text": "it is so.", "cause": True}
+    content["explained"] = [wide | own | {"cause": False}]
+    assert "Unexplained, but: it is so:" in published._differing(content)
+    content["explained"] = [wide | own]
     lines = published._differing(content)
     begins = [lines.index(text) for text in ("Unexplained:", "Explained: it is so:")]
     begins.append(lines.index("Sentences of the paper that are not supported:"))

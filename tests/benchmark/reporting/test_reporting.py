@@ -587,7 +587,7 @@ def test_each_paper_has_a_headline_of_its_own():
     found = overview.headline(made_up_paper())
     assert found["kind"] == "differs"
     assert found["text"] == (
-        "1 table compared; cells: 1 agrees, 1 differs; claims: 2 supported, 1 not supported; "
+        "1 table compared; cells: 1 agrees, 1 differs; claims: 1 not supported; "
         "3 of 4 paths certified exact"
     )
     good = made_up_paper(tables=[], certificates={"a": [2, 2]})
@@ -597,6 +597,30 @@ def test_each_paper_has_a_headline_of_its_own():
         toy = good | {"data": [own_data("a", papers=own)]}
         assert overview.headline(toy)["kind"] == ("agrees" if own else "not tested here")
     assert overview.headline(good | {"certificates": {"a": [1, 2]}})["kind"] == "differs"
+
+
+def test_a_sentence_counts_once_by_the_worst_that_came_out():
+    def said(claim, verdict, sentence="", place="section 1"):
+        own = {"claim": claim, "verdict": verdict, "sentence": sentence, "place": place}
+        return own | {"source": "paper", "dataset": "a"}
+
+    claims = [
+        said("OP beats A", "supported", "OP beats {name}"),
+        said("OP beats B", "inconclusive", "OP beats {name}"),
+        said("OP beats A", "supported", "OP beats {name}", "section 2"),
+        said("it is exact", "not tested here"),
+        said("it is exact", "supported"),
+    ]
+    counts = overview.headline(made_up_paper(claims=claims))["claims"]
+    assert counts == {"inconclusive": 1, "supported": 2}
+
+
+def test_what_is_said_below_a_table_is_of_the_data_that_it_shows(suite):
+    study = suite[1]
+    shown = study.showing(pd.DataFrame({"data set": [study.name("two_moons")]}))
+    assert shown.results["dataset"].unique().tolist() == ["two_moons"]
+    for frame in (pd.DataFrame({"n": [1]}), pd.DataFrame({"data set": ["of no entry"]})):
+        assert study.showing(frame) is study
 
 
 def test_stand_ins_earn_a_paper_neither_a_tick_nor_a_cross():

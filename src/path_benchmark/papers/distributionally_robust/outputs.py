@@ -76,17 +76,20 @@ def _grid_rows(study: Study, dataset: str, paper: dict, grid: dict, spec: dict) 
     title, solver, names = study.name(dataset), spec["solver"], OUTPUTS.names
     printed = {"path": paper["path_s_mean"], solver: paper[f"{spec['theirs']}_s_mean"]}
     times = {m: _seconds(study, spec["times"], dataset, m, grid) for m in printed}
+    shown = {method: (names[method], printed[method]) for method in printed}
+    if spec["lines"]:  # the text's paths run along lam2
+        shown["path"] = f"{names['path']} along s", np.nan
     rows = []
     for method, (value, sampled) in times.items():
         if np.isfinite(value):
+            text, known = shown[method]
             ours = np.nan if sampled else value
-            text = f"{names[method]}, CPU s"
-            rows.append(compared(title, text, printed[method], ours, NOT_COMPARED))
+            rows.append(compared(title, f"{text}, CPU s", known, ours, NOT_COMPARED))
     own = _ratio_row(title, solver, times, printed)
     along = _line_rows(study, title, dataset, printed, times[solver][0], grid, spec)
     if not spec["lines"]:
         rows.append(own)
-    elif np.isfinite(own["ours"]):  # the text's paths run along lam2, and its ratio is theirs
+    elif np.isfinite(own["ours"]):
         rows.append(own | {"paper": np.nan, "verdict": NOT_IN_PAPER})
     if spec["lines"] and not any(RATIO in row["quantity"] for row in along):
         along.append(_ratio_row(title, solver, {}, printed, ALONG))
@@ -169,7 +172,8 @@ def _tried(
         ours, std, n = mean(part)
         error = 100.0 - known if metric == "label_auc" else known
         verdict = on_mean(known, ours, spread, std, PUBLISHED_SPLITS, n, of=error)
-        row = compared(study.name(dataset), f"test {metric}", known, ours, verdict)
+        text = {"label_auc": "AUC", "mse": "MSE"}[metric]
+        row = compared(study.name(dataset), f"test {text}", known, ours, verdict)
         row = {**dict(zip(keys, values, strict=True)), **row, "splits": n, "our std": std}
         rows.append(row | {"paper's std": spread})
     return comparison(rows)
