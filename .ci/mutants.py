@@ -294,7 +294,7 @@ MODULES = {
         "benchmark/test_known_benchmark",
         "benchmark/solvers/test_baselines",
     ),
-    "path_benchmark/solvers/stated.py": (
+    "path_benchmark/solvers/quadratic.py": (
         "library/verify/test_known_verdicts",
         "library/verify/test_judge",
         "benchmark/papers/test_survey",

@@ -27,7 +27,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, SVR
 
 import solution_paths as sp
-from path_benchmark.solvers.stated import by_clarabel
+from path_benchmark.solvers.clarabel_solver import by_clarabel
 from solution_paths.solution.conformal import conformal_paths
 from solution_paths.solution.neighbours import Start
 

@@ -21,7 +21,7 @@ import numpy as np
 import survey
 
 import solution_paths as paths
-from path_benchmark.solvers.stated import by_clarabel
+from path_benchmark.solvers.clarabel_solver import by_clarabel
 from solution_paths.solution.neighbours import Start
 from solution_paths.verify import judge
 

@@ -28,7 +28,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import solution_paths as sp
-from path_benchmark.solvers.stated import by_clarabel, by_highs
+from path_benchmark.solvers.clarabel_solver import by_clarabel
+from path_benchmark.solvers.highs_solver import by_highs
 from solution_paths.verify import Answer, judge
 
 LIMIT = 1e-8

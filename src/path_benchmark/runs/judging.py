@@ -15,7 +15,7 @@ from solution_paths.verify.verdict import Certificate, Verdict
 
 from ..data.protocols import Split
 from ..solvers import Answer
-from ..solvers.stated import by_clarabel
+from ..solvers.clarabel_solver import by_clarabel
 from .rows import Rows, or_none
 
 # Objective values are compared with the oracle's where a solve takes well under a second.

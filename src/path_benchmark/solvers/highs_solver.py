@@ -6,10 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from solution_paths import verify
+from solution_paths.problem import Problem
+
 from .answer import Stopwatch
-from .programmes import Answered, Parameters, Programme
+from .programmes import Answered, Moving, Parameters, Programme
+from .quadratic import Statements
 
 NAME = "HiGHS"
+ORACLE = 1e-10  # the tolerance of an oracle, the least that HiGHS takes
 
 
 def version() -> str:
@@ -33,7 +38,7 @@ class Solver:
         Of primal and dual feasibility.
     """
 
-    def __init__(self, programme: Programme, tolerance: float = 1e-9) -> None:
+    def __init__(self, programme: Programme | Statements, tolerance: float = 1e-9) -> None:
         import highspy
 
         self.programme, self._highspy, self._tolerance = programme, highspy, tolerance
@@ -49,23 +54,30 @@ class Solver:
         """
         if not self.programme.is_linear(at):
             raise ValueError(f"The programme is quadratic at {dict(at)}: HiGHS needs lam2 = 0.")
-        moving, (_, b, _, _) = self.programme.moving(at), self.programme.fixed
+        moving, equal = self.programme.moving(at), len(self.programme.fixed.b)
         with Stopwatch() as watch:
-            if self._solver is None:
-                self._hand_over(moving)
-            else:
-                columns = np.arange(len(moving.c), dtype=np.int32)
-                self._solver.changeColsCost(len(columns), columns, moving.c)
-                for k, bound in enumerate(moving.h):
-                    self._solver.changeRowBounds(len(b) + k, -np.inf, bound)
-            self._solver.run()
-            solution = self._solver.getSolution()
-            x, dual = np.array(solution.col_value), np.array(solution.row_dual)
-            found = self.programme.read(x, -dual[: len(b)], at)
-        status = self._solver.modelStatusToString(self._solver.getModelStatus())
+            x, multipliers, status = self.call(moving)
+            found = self.programme.read(x, multipliers[:equal], at)
         return Answered(found, watch.cpu_s, watch.wall_s, status == "Optimal", status)
 
-    def _hand_over(self, moving: Any) -> None:
+    def call(self, moving: Moving) -> tuple[np.ndarray, np.ndarray, str]:
+        """Return x, multipliers of Ax = b and of Gx <= h, and the status."""
+        _, b, _, low = self.programme.fixed
+        if self._solver is None:
+            self._hand_over(moving)
+        else:
+            columns = np.arange(len(moving.c), dtype=np.int32)
+            self._solver.changeColsCost(len(columns), columns, moving.c)
+            if moving.high is not None:
+                self._solver.changeColsBounds(len(columns), columns, low, moving.high)
+            for k, bound in enumerate(moving.h):
+                self._solver.changeRowBounds(len(b) + k, -np.inf, bound)
+        self._solver.run()
+        solution = self._solver.getSolution()
+        status = self._solver.modelStatusToString(self._solver.getModelStatus())
+        return np.array(solution.col_value), -np.array(solution.row_dual), status
+
+    def _hand_over(self, moving: Moving) -> None:
         from scipy.sparse import vstack
 
         A, b, G, low = self.programme.fixed
@@ -73,7 +85,7 @@ class Solver:
         lp = self._highspy.HighsLp()
         lp.num_col_, lp.num_row_ = rows.shape[1], rows.shape[0]
         lp.col_cost_, lp.col_lower_ = moving.c, low
-        lp.col_upper_ = np.full(len(low), np.inf)
+        lp.col_upper_ = np.full(len(low), np.inf) if moving.high is None else moving.high
         lp.row_lower_ = np.r_[b, np.full(len(moving.h), -np.inf)]
         lp.row_upper_ = np.r_[b, moving.h]
         lp.a_matrix_.format_ = self._highspy.MatrixFormat.kColwise
@@ -85,3 +97,23 @@ class Solver:
         for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
             self._solver.setOptionValue(name, self._tolerance)
         self._solver.passModel(lp)
+
+
+def by_highs(problem: Problem) -> verify.Answer:
+    """Solve a problem without a ridge or curvature, a linear programme.
+
+    Raises
+    ------
+    ValueError
+        The problem is no linear programme.
+    RuntimeError
+        HiGHS finds no solution.
+    """
+    stated, at = Statements.of({0.0: problem}), {"t": 0.0}
+    if not stated.is_linear(at):
+        raise ValueError("The problem has a ridge or curvature: solve it by Clarabel.")
+    x, multipliers, status = Solver(stated, ORACLE).call(stated.moving(at))
+    if status != "Optimal":
+        raise RuntimeError(f"HiGHS finds no solution of the problem ({status}): check it.")
+    own, equal = stated.programmes[0.0], len(stated.fixed.b)
+    return own.answer(x, multipliers[:equal], multipliers[equal:])

@@ -11,7 +11,7 @@ from path_benchmark.papers.survey.experiments import PAPER, grid, own_gap
 from path_benchmark.papers.survey.models import MODELS, Data
 from path_benchmark.papers.survey.rivals import Statement, Tried, rivals, scored
 from path_benchmark.reporting.study import hyper
-from path_benchmark.solvers.stated import Statements
+from path_benchmark.solvers.quadratic import Statements
 from solution_paths.verify import Answer
 
 POINTS = 6

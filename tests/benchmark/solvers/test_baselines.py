@@ -79,7 +79,7 @@ def test_the_oracle_closes_its_gap_to_1e_10(problem):
     assert verdict.kkt < 1e-6
 
 
-@pytest.mark.parametrize("name", solvers.BASELINES)
+@pytest.mark.parametrize("name", sorted({*solvers.BASELINES} - {"clarabel"}))
 def test_a_second_call_reuses_what_the_first_one_built(name):
     problem = PROBLEMS["free bias" if name in FREE_BIAS_ONLY else "linear"]
     first = solvers.solve(name, problem)
@@ -104,7 +104,7 @@ def test_objectives_of_the_same_rows_reuse_what_was_built(kind):
     assert other.state is not first.state
 
 
-@pytest.mark.parametrize("name", solvers.BASELINES)
+@pytest.mark.parametrize("name", sorted({*solvers.BASELINES} - {"clarabel"}))
 def test_state_of_other_data_is_not_reused(name):
     problem = PROBLEMS["free bias" if name in FREE_BIAS_ONLY else "linear"]
     first = solvers.solve(name, problem)

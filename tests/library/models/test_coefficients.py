@@ -6,7 +6,8 @@ import scipy.sparse as sp
 from sklearn.linear_model import ElasticNet, Lasso
 
 import solution_paths as paths
-from path_benchmark.solvers.stated import by_clarabel, by_highs
+from path_benchmark.solvers.clarabel_solver import by_clarabel
+from path_benchmark.solvers.highs_solver import by_highs
 from solution_paths.problem import penalties
 from solution_paths.verify import Answer, judge
 

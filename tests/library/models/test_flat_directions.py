@@ -9,7 +9,7 @@ import pytest
 
 import solution_paths as sp
 from helpers import DATA
-from path_benchmark.solvers.stated import by_clarabel
+from path_benchmark.solvers.clarabel_solver import by_clarabel
 from solution_paths.problem import Losses, Problem, losses, penalties, pieces
 from solution_paths.verify import Answer, judge
 from solution_paths.verify.unbounded import contradicts, falls

@@ -16,7 +16,7 @@ from path_benchmark.objectives import Hinge, Tube
 from path_benchmark.objectives.robust import robust_hinge, robust_tube
 from path_benchmark.solvers import Answer, cccp, judge
 from path_benchmark.solvers import solve as solve_by
-from path_benchmark.solvers.stated import by_clarabel
+from path_benchmark.solvers.clarabel_solver import by_clarabel
 from solution_paths import (
     OutlierPath,
     SolutionPath,

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from helpers.middles import interval
 from helpers.outliers import HOMOTOPIES, capped, line, problem
-from path_benchmark.solvers.stated import by_clarabel
+from path_benchmark.solvers.clarabel_solver import by_clarabel
 from solution_paths import (
     OutlierSVC,
     OutlierSVR,

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, LeaveOneOut
 
 import solution_paths as paths
-from path_benchmark.solvers.stated import by_clarabel
+from path_benchmark.solvers.clarabel_solver import by_clarabel
 from solution_paths import (
     FullConformal,
     FullConformalClassifier,

@@ -12,7 +12,7 @@ from scipy.stats import kstest
 from sklearn.linear_model import QuantileRegressor
 from sklearn.model_selection import KFold
 
-from path_benchmark.solvers.stated import by_clarabel
+from path_benchmark.solvers.clarabel_solver import by_clarabel
 from solution_paths import (
     PathQuantileRegressor,
     PredictedDistribution,

@@ -7,7 +7,7 @@ import pytest
 import survey
 
 import solution_paths as paths
-from path_benchmark.solvers.stated import by_clarabel
+from path_benchmark.solvers.clarabel_solver import by_clarabel
 from solution_paths import PathError, leave_one_out
 from solution_paths.problem import Losses, Problem, losses, penalties, pieces
 from solution_paths.verify import judge

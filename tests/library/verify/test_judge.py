@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from scipy.sparse.linalg import aslinearoperator
 
 from helpers import stated_models as models
 from helpers.stated_models import EXAMPLES, K, U, X, Y
-from path_benchmark.solvers.stated import by_clarabel, by_highs, in_cvxpy, programme
+from path_benchmark.solvers.clarabel_solver import by_clarabel
+from path_benchmark.solvers.highs_solver import by_highs
+from path_benchmark.solvers.quadratic import programme
 from solution_paths.problem import (
     L1Constraint,
     Losses,
@@ -85,9 +88,13 @@ def test_linear_programmes_by_highs_and_cvxpy(name):
 @pytest.mark.parametrize("name", ["SVR in C", "DrLAD in s", "Huberised SVM", "nu-SVM", "SVM, rbf"])
 def test_the_same_programme_in_cvxpy(name):
     stated, answer = solved(name)
-    whole, x, _ = in_cvxpy(stated)
-    whole.solve(solver="CLARABEL")
     own = programme(stated)
+    x, signed = cp.Variable(len(own.q)), np.flatnonzero(own.signed)
+    bounded = np.flatnonzero(np.isfinite(own.high))
+    rules = [own.A @ x == own.b, own.G @ x <= own.h, x[signed] >= 0]
+    rules.append(x[bounded] <= own.high[bounded])
+    objective = cp.quad_form(x, cp.psd_wrap(own.P)) / 2 + own.q @ x
+    cp.Problem(cp.Minimize(objective), rules).solve(solver="CLARABEL")
     d, r = stated.features, stated.n_free
     free = x.value[d : d + r]
     primal = judge(stated, Answer(x.value[:d], free)).primal

@@ -9,7 +9,7 @@ import pytest
 
 from helpers import stated_models as models
 from helpers.stated_models import EXAMPLES, K, X, Y
-from path_benchmark.solvers.stated import by_clarabel
+from path_benchmark.solvers.clarabel_solver import by_clarabel
 from solution_paths.problem import Product, losses
 from solution_paths.problem.bundle import Bundle
 from solution_paths.verify import Answer, judge

@@ -11,7 +11,7 @@ import pytest
 
 from helpers.known import assert_same
 from helpers.stated_models import EXAMPLES
-from path_benchmark.solvers.stated import by_clarabel
+from path_benchmark.solvers.clarabel_solver import by_clarabel
 from solution_paths.problem.bundle import Bundle
 from solution_paths.verify.judge import _columns
 from solution_paths.verify.judgement import Judgement

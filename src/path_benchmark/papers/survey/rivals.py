@@ -14,7 +14,7 @@ from solution_paths.problem import Problem
 from solution_paths.verify import Answer, judge
 
 from ...solvers import GRID_SOLVERS, GridSolver, Stopwatch, watched
-from ...solvers.stated import Statements
+from ...solvers.quadratic import Statements
 
 Floats = np.ndarray
 ITERATIONS = 1_000_000  # of LIBSVM, for one problem

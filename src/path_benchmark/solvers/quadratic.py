@@ -1,4 +1,4 @@
-"""Any `Problem` as one sparse quadratic programme, for Clarabel, HiGHS (where linear) and CVXPY.
+"""Any `Problem` as one sparse quadratic programme, for Clarabel, PIQP and (a linear one) HiGHS.
 
 Each value is its first knot plus what it travels on the segments to either side of it, so that a
 loss is the sum of what each segment costs: z = p_1 - u_0 + u_1 + ... + u_m, 0 <= u_k <= width_k.
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,9 +19,6 @@ from solution_paths.problem.maps import Product, entries
 from solution_paths.verify import Answer
 
 from .programmes import Fixed, Moving, Parameters
-
-TOLERANCE = 1e-13
-CLARABEL = {"max_iter": 200, "max_threads": 1, "verbose": False}
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,82 +161,3 @@ class Statements:
         """Return the model; the judge finds the multiplier of Gx <= h that bounds best."""
         own = self.programmes[at["t"]]
         return replace(own.answer(x, multiplier, np.zeros(len(own.h))), multiplier=None)
-
-
-def by_clarabel(problem: Problem, tolerance: float = TOLERANCE, **options: Any) -> Answer:
-    """Solve a problem by Clarabel, an interior-point method.
-
-    Raises
-    ------
-    RuntimeError
-        Clarabel says that there is no solution.
-    """
-    import clarabel
-
-    own = programme(problem)
-    settings = clarabel.DefaultSettings()
-    limits = {f"tol_{name}": tolerance for name in ("gap_abs", "gap_rel", "feas")}
-    for name, value in {**CLARABEL, **limits, **options}.items():
-        setattr(settings, name, value)
-    one, bounded = sp.eye_array(len(own.q), format="csr"), np.isfinite(own.high)
-    A = sp.vstack([own.A, own.G, -one[own.signed], one[bounded]])
-    b = np.concatenate([own.b, own.h, np.zeros(own.signed.sum()), own.high[bounded]])
-    equal = len(own.b)
-    cones = [clarabel.ZeroConeT(equal), clarabel.NonnegativeConeT(len(b) - equal)]
-    triangle = sp.csc_matrix(sp.triu(own.P))
-    found = clarabel.DefaultSolver(triangle, own.q, sp.csc_matrix(A), b, cones, settings).solve()
-    if "Infeasible" in str(found.status):
-        raise RuntimeError(f"Clarabel finds no solution of the problem ({found.status}): check it.")
-    z = np.array(found.z)
-    return own.answer(np.array(found.x), z[:equal], z[equal : equal + len(own.h)])
-
-
-def by_highs(problem: Problem) -> Answer:
-    """Solve a problem without a ridge or curvature, a linear programme, by HiGHS.
-
-    Raises
-    ------
-    ValueError
-        The problem is no linear programme.
-    RuntimeError
-        HiGHS finds no solution.
-    """
-    from scipy.optimize import linprog
-
-    own = programme(problem)
-    if own.P.count_nonzero():
-        raise ValueError("The problem has a ridge or curvature: solve it by Clarabel.")
-    bounds = np.column_stack([np.where(own.signed, 0.0, -np.inf), own.high])
-    limits = {"A_ub": own.G, "b_ub": own.h} if len(own.h) else {}
-    options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    found = linprog(
-        own.q, A_eq=own.A, b_eq=own.b, bounds=bounds, method="highs", options=options, **limits
-    )
-    if found.status != 0:
-        raise RuntimeError(f"HiGHS finds no solution of the problem ({found.message}): check it.")
-    limit = -found.ineqlin.marginals if len(own.h) else np.zeros(0)
-    return own.answer(found.x, -found.eqlin.marginals, limit)
-
-
-def in_cvxpy(problem: Problem) -> tuple[Any, Any, list[Any]]:
-    """Return the problem for CVXPY, its variable x = (w, v, ...), and the constraints with duals.
-
-    The objective is divided by `Programme.unit`.
-    """
-    import cvxpy as cp
-
-    own = programme(problem)
-    x = cp.Variable(len(own.q))
-    bounded = np.flatnonzero(np.isfinite(own.high))
-    rules = [
-        own.A @ x == own.b,
-        x[np.flatnonzero(own.signed)] >= 0,
-        x[bounded] <= own.high[bounded],
-    ]
-    if len(own.h):
-        rules.append(own.G @ x <= own.h)
-    objective = cp.quad_form(x, cp.psd_wrap(own.P)) / 2 + own.q @ x
-    return cp.Problem(cp.Minimize(objective), rules), x, rules
-
-
-__all__ = ["Programme", "Statements", "by_clarabel", "by_highs", "in_cvxpy", "programme"]
