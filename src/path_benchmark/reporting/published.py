@@ -10,7 +10,6 @@ two comments.
 from __future__ import annotations
 
 import argparse
-import html
 import json
 import math
 import re
@@ -22,23 +21,19 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from solution_paths.files import replace_atomically
+from solution_paths.files import write_text
 
 from . import overview, provenance
 from .formats import NOTHING, count, significant, together
-from .tables import RATIO, show
+from .tables import RATIO, markdown_row, show, templates
 from .verdicts import (
-    AGREES,
     DECIDED,
     DIFFERS,
     GLYPHS,
-    INCONCLUSIVE,
     NOT_COMPARED,
     NOT_IN_PAPER,
     NOT_SUPPORTED,
-    NOT_TESTED,
     PAPER,
-    SUPPORTED,
     kind,
 )
 
@@ -50,12 +45,6 @@ SHARED = ("table_metrics", "table_certificates")
 FRONT = ("figure_2_rates", "figure_1_regions", "figure_5_path", "figure_5_2_noise", "figure_paths")
 TABLE = re.compile(r"Table (\d+(?:\.\d+)?)")
 TIMES = re.compile(r" / path|in times of the path")
-EXPLAINED = "What was tried is in [what was reproduced](../reproduction.md#{})."
-PARTLY = (
-    "**The suite `paper` is not finished.** What is decided here is decided on the splits that are "
-    "whole; tables say how many ([the rest](#not-finished))."
-)
-MADE = {"Hardware": "machines", "Versions": "packages", "Commits": "commits"}
 BEGIN, END = "<!-- results: written by path_benchmark.reporting.published -->", "<!-- end -->"
 
 
@@ -73,13 +62,17 @@ def pivot(frame: pd.DataFrame, printed: Mapping[str, str] = MappingProxyType({})
     """
     if "quantity" not in frame:
         plain = show(frame, "", "")
-        return [_row(plain.columns), _row(["---"] * len(plain.columns)), *map(_row, plain.rows)]
+        return [
+            markdown_row(plain.columns),
+            markdown_row(["---"] * len(plain.columns)),
+            *map(markdown_row, plain.rows),
+        ]
     keys = list(frame.columns[: list(frame.columns).index("quantity")])
     columns = list(dict.fromkeys(frame["quantity"]))
-    lines = [_row([*keys, *columns]), _row(["---"] * (len(keys) + len(columns)))]
+    lines = [markdown_row([*keys, *columns]), markdown_row(["---"] * (len(keys) + len(columns)))]
     for key, group in frame.groupby(keys, sort=False):
         cells = {row["quantity"]: _cell(row, printed) for row in group.to_dict("records")}
-        lines.append(_row([*map(str, key), *(cells.get(c, "") for c in columns)]))
+        lines.append(markdown_row([*map(str, key), *(cells.get(c, "") for c in columns)]))
     return lines
 
 
@@ -99,84 +92,8 @@ def _cell(row: Mapping, printed: Mapping[str, str]) -> str:
     return f"*{paper}{theirs}* / {ours}{own if ours != NOTHING else ''} {sign(row['verdict'])}"
 
 
-def _row(cells: list[str]) -> str:
-    return "| " + " | ".join(str(c).replace("|", "\\|") for c in cells) + " |"
-
-
-def page(content: Mapping, tables: Mapping[str, pd.DataFrame], folder: str, origin: str) -> str:
-    """Return a paper's page."""
-    lines = ["---", "orphan: true", "---", "", f"# {content['title']}", "", content["citation"], ""]
-    lines += [*_counted(overview.headline(content)), "", "Cells of tables: *paper* / ours. "]
-    lines[-1] += " ".join(f"{sign(k)} {k}" for k in GLYPHS if k != kind(NOT_COMPARED)) + "."
-    if content["left"]:
-        lines += ["", PARTLY]
-    differing = _differing(content)
-    lines += ["", "## What differs", "", *(differing or ["Nothing that was tested."]), ""]
-    if differing:
-        lines += [EXPLAINED.format(_anchor(content["title"])), ""]
-    lines += [f"Data: {', '.join(map(overview.told, content['data']))}.", ""]
-    for table in sorted(content["tables"], key=lambda t: bool(t.get("evidence"))):
-        if table["name"] in tables:
-            link = f"[CSV]({folder}/{table['name']}.csv)"
-            shown = ["", *pivot(tables[table["name"]], content["printed"]), ""]
-            shown += [" ".join([f"Suite `{table['suite']}`.", *table["notes"], link]), ""]
-            if table.get("evidence"):  # it folds
-                opened = f"<details><summary>{html.escape(table['heading'])}</summary>"
-                lines += [opened, *shown, "</details>", ""]
-            else:
-                lines += [f"## {table['heading']}", *shown]
-    lines += ["## Figures", ""]
-    for figure in content["figures"]:
-        shown = f"![{figure['heading']}]({folder}/{figure['name']}.png)"
-        lines += [shown, "", f"{figure['caption']} Suite `{figure['suite']}`.", ""]
-    lines += ["## Claims", "", _row(["verdict", "claim", "whose", "data", "evidence"])]
-    lines += [_row(["---"] * 5), *map(_claim, content["claims"]), ""]
-    if content["left"]:
-        lines += ["## Not finished", "", *(f"- {sentence}" for sentence in content["left"]), ""]
-    lines += ["## How it was made", "", f"These pages: {origin}."]
-    for part in content["parts"]:
-        part_of = "what is finished of it" if part["left"] else "finished"
-        lines += ["", f"Suite `{part['suite']}`, {part_of}: `{part['command']}`.", ""]
-        made = part["provenance"]
-        lines += [f"- {n}: {'; '.join(made[key])}" for n, key in MADE.items()]
-    return "\n".join(lines) + "\n"
-
-
-def _claim(claim: Mapping) -> str:
-    """Write a row of the table of claims."""
-    return _row(
-        [
-            f"{sign(claim['verdict'])} {claim['verdict']}",
-            " ".join(filter(None, (claim["claim"], f"({claim['place']})" * bool(claim["place"])))),
-            claim["source"],
-            ", ".join(
-                filter(None, (claim["dataset"], claim["where"], f"suite `{claim['suite']}`"))
-            ),
-            claim["evidence"],
-        ]
-    )
-
-
 def _anchor(title: str) -> str:
     return re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-")
-
-
-def _counted(head: Mapping) -> list[str]:
-    """Return the paper's headline: a table of verdicts, and how many paths are certified."""
-    pairs = {"agrees": "supported", "differs": "not supported"}
-    pairs |= {k: k for k in ("inconclusive", "not tested here")}
-    names = {
-        "inconclusive": "can't tell, inconclusive",
-        "not tested here": "missing, not tested here",
-    }
-    names |= {k: f"{k}, {own}" for k, own in pairs.items() if k != own}
-    lines = [
-        _row(["", *(f"{sign(k)} {names[k]}" for k in pairs)]),
-        _row(["---"] + ["---:"] * len(pairs)),
-        _row([f"cells of {count(head['tables'], 'table')}", *(head["cells"][k] for k in pairs)]),
-        _row(["claims of the text", *(head["claims"][k] for k in pairs.values())]),
-    ]
-    return [*lines, "", f"**{head['held']} of {count(head['total'], 'path')} certified exact.**"]
 
 
 def _told(columns: list[str], rows: list[list[str]]) -> str:
@@ -192,8 +109,8 @@ def _told(columns: list[str], rows: list[list[str]]) -> str:
     return f"{where}: {', '.join(told)}"
 
 
-def _differing(content: Mapping) -> list[str]:
-    """List the cells that differ by what explains them, and the paper's unsupported sentences."""
+def _differing(content: Mapping) -> dict[str, list[str]]:
+    """Tell the cells that differ by what explains them, and the paper's unsupported sentences."""
     found: dict[str, dict[tuple, list[list[str]]]] = {}
     columns = {t["name"]: t["columns"] for t in content["tables"] if "quantity" in t["columns"]}
     names = {t["name"]: _short(t["heading"]) for t in content["tables"]}
@@ -205,17 +122,17 @@ def _differing(content: Mapping) -> list[str]:
                 why = _explanation(content, table["name"], cells)
                 found.setdefault(why, {}).setdefault((table["name"], *keys), []).append(row)
     parts = {
-        why: [f"- {names[key[0]]}, {_told(columns[key[0]], rows)}" for key, rows in by_key.items()]
+        why: [f"{names[key[0]]}, {_told(columns[key[0]], rows)}" for key, rows in by_key.items()]
         for why, by_key in found.items()
     }
     sentences = [
-        f"- {c['claim']} ({c['dataset']}): {c['evidence']}"
+        f"{c['claim']} ({c['dataset']}): {c['evidence']}"
         for c in content["claims"]
         if c["verdict"] == NOT_SUPPORTED and c["source"] == PAPER
     ]
     if sentences:
         parts["Sentences of the paper that are not supported"] = sentences
-    return [line for text, lines in parts.items() for line in ("", f"{text}:", "", *lines)][1:]
+    return parts
 
 
 def _short(heading: str) -> str:
@@ -318,83 +235,48 @@ def read(folders: Iterable[Path]) -> dict[str, dict]:
     return {name: merged(found[name]) for name in sorted(found)}
 
 
-def write(folders: Iterable[Path], out: Path) -> list[str]:
+def write(folders: Iterable[Path], out: Path) -> str:
     """Write the pages of some suites, preferred first; return the README's block."""
     papers = read(folders)
     origin = f"{provenance.now()}, commit {provenance.commit(Path.cwd()) or 'unknown'}"
-    for name, content in papers.items():
+    for name, paper in papers.items():
         own = out / name
         shutil.rmtree(own, ignore_errors=True)
         own.mkdir(parents=True)
-        tables = {}
-        for table in _shown(content["tables"]):
+        for table in _shown(paper["tables"]):
             file = table["folder"] / "tables" / f"{table['name']}.csv"
-            tables[table["name"]] = pd.read_csv(file)
+            table["pivot"] = pivot(pd.read_csv(file), paper["printed"])
             shutil.copy(file, own)
-        for figure in content["figures"]:
+        for figure in paper["figures"]:
             shutil.copy(figure["folder"] / "figures" / f"{figure['name']}.png", own)
-        shown = page(content, tables, name, origin)
-        replace_atomically(out / f"{name}.md", lambda part, s=shown: part.write_text(s, "utf-8"))
-    index = _index(papers, origin)
-    replace_atomically(out / "README.md", lambda part: part.write_text(index, "utf-8"))
-    return [*_block(papers, f"docs/{out.name}/"), "", f"{origin}."]
+        names = {figure["name"]: figure for figure in paper["figures"]}
+        paper["tables"].sort(key=lambda table: bool(table.get("evidence")))
+        paper |= {
+            "head": overview.headline(paper),
+            "differing": _differing(paper),
+            "anchor": _anchor(paper["title"]),
+            "marks": _marks(paper["tables"]),
+            "front": next((names[f] for f in FRONT if f in names), None),
+        }
+        write_text(out / f"{name}.md", _rendered("paper", paper=paper, origin=origin))
+    write_text(out / "README.md", _rendered("index", papers=papers, origin=origin))
+    times = [row for paper in papers.values() for row in _times(paper)]
+    folder = f"docs/{out.name}/"
+    return _rendered("readme", papers=papers, folder=folder, times=times, origin=origin)
 
 
-def _index(papers: Mapping[str, dict], origin: str) -> str:
-    """Return the page that leads to all others: a line, the tables and a figure of each paper."""
-    lines = ["---", "orphan: true", "---", "", "# Results", ""]
-    lines += [
-        "What became of every number that the papers print, and of every sentence that can be "
-        "tested. A number counts once; one that is missing here is counted, too. Beside each "
-        "table of a page stands its CSV file.",
-        "",
-    ]
-    for name, content in papers.items():
-        lines += [f"## {content['title']}", "", content["citation"], ""]
-        lines += [_line(name, content, ""), ""]
-        marks = _marks(content["tables"])
-        lines += [f"- Table {text}" for text in marks] + [""] * bool(marks)
-        names = [f["name"] for f in content["figures"]]
-        front = next((f for f in FRONT if f in names), None)
-        if front:
-            heading = content["figures"][names.index(front)]["heading"]
-            lines += [f"![{heading}]({name}/{front}.png)", ""]
-    return "\n".join([*lines, f"{origin}.", ""])
+def _rendered(name: str, **content: object) -> str:
+    """Return a page or a block in Markdown."""
+    words = {"count": count, "glyphs": GLYPHS, "sign": sign, "told": overview.told}
+    return templates().get_template(f"{name}.md").render(**words, **content)
 
 
-def _block(papers: Mapping[str, dict], folder: str) -> list[str]:
-    """Return what a README shows: a line for each paper, and ours beside what others would run."""
-    lines = [_line(name, content, folder) for name, content in papers.items()]
-    return [*lines, "", *_times(papers)]
-
-
-def _line(name: str, content: Mapping, folder: str) -> str:
-    """Say in one line what became of a paper's numbers, sentences and paths."""
-    head = overview.headline(content)
-    cells, claims = head["cells"], head["claims"]
-    total = sum(cells.values())
-    numbers = (
-        f"of {count(total, 'published number')} {cells[AGREES]} agree, {cells[DIFFERS]} differ, "
-        f"{cells[INCONCLUSIVE]} can't be told, {cells[NOT_TESTED]} are missing; "
-    )
-    sentences = (
-        f"of {count(sum(claims.values()), 'sentence')} {claims[SUPPORTED]} are supported, "
-        f"{claims[NOT_SUPPORTED]} are not, {claims[INCONCLUSIVE]} are inconclusive, "
-        f"{claims[NOT_TESTED]} not tested; "
-    )
-    held = f"{head['held']} of {head['total']} paths certified exact"
-    link = f"[{content['title']}]({folder}{name}.md)"
-    return f"- {link}: {numbers * bool(total)}{sentences * bool(claims)}{held}."
-
-
-def _times(papers: Mapping[str, dict]) -> list[str]:
-    """Return a table of what others would run, in times of the path, all measured here."""
-    lines = [_row(["instead of the path", "data", "times as long"]), _row(["---", "---", "---:"])]
-    for content in papers.values():
-        for light in (h for h in content["highlights"] if TIMES.search(h["what"])):
+def _times(paper: Mapping) -> Iterable[tuple[str, str, str]]:
+    """Yield what others would run, on which data, and its time in times of the path, all ours."""
+    for light in paper["highlights"]:
+        if TIMES.search(light["what"]):
             what = light["what"].replace(" / path", "").removesuffix(", in times of the path")
-            lines.append(_row([what, light["dataset"], light["ours"]]))
-    return lines
+            yield what, light["dataset"], light["ours"]
 
 
 def _marks(tables: list[Mapping]) -> list[str]:
@@ -419,12 +301,12 @@ def _shown(tables: list[dict]) -> list[dict]:
     return compared or [t for t in tables if t["name"] not in SHARED]
 
 
-def put_into(readme: Path, block: list[str]) -> None:
+def put_into(readme: Path, block: str) -> None:
     """Replace the block of results in a README, or add it at the end."""
-    text, own = readme.read_text("utf-8"), "\n".join([BEGIN, *block, END])
+    text, own = readme.read_text("utf-8"), f"{BEGIN}\n{block}{END}"
     pattern = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.S)
     new = pattern.sub(lambda _: own, text) if pattern.search(text) else f"{text}\n{own}\n"
-    replace_atomically(readme, lambda part: part.write_text(new, "utf-8"))
+    write_text(readme, new)
 
 
 def main(arguments: list[str] | None = None) -> None:

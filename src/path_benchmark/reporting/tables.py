@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -181,7 +181,6 @@ def css(text: str) -> str:
 
 
 @cache
-@cache
 def templates() -> jinja2.Environment:
     """Return the templates; only HTML needs its special characters replaced by the engine."""
     environment = jinja2.Environment(
@@ -195,6 +194,7 @@ def templates() -> jinja2.Environment:
     environment.filters["latex"] = latex.escaped
     environment.filters["laid_out_latex"] = latex.layout
     environment.filters["markdown"] = _markdown
+    environment.filters["row"] = markdown_row
     environment.filters["css"] = css
     environment.globals["laid_out"] = laid_out
     return environment
@@ -204,6 +204,11 @@ def _markdown(text: object) -> str:
     """Escape what Markdown, or HTML inside it, would take for markup."""
     swaps = {c: f"\\{c}" for c in "\\`*_[]|#~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
     return "".join(swaps.get(c, c) for c in " ".join(str(text).split()))
+
+
+def markdown_row(cells: Iterable[object]) -> str:
+    """Return a row of a table in Markdown."""
+    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
 
 
 def write_table(frame: pd.DataFrame, shown: Shown, out_dir: str | Path) -> None:
