@@ -22,7 +22,9 @@ import yaml
 from sklearn.svm import SVC
 
 from path_benchmark.data.protocols import Part, Split
-from path_benchmark.papers.distributionally_robust import experiments as dissertation
+from path_benchmark.papers.distributionally_robust.experiments import shared
+from path_benchmark.papers.distributionally_robust.experiments.chapter_4 import margin_models
+from path_benchmark.papers.distributionally_robust.experiments.chapter_5 import kernel_models
 from path_benchmark.papers.robust_svm.data import SVC as CLASSIFICATION
 from path_benchmark.papers.robust_svm.data import assemble
 from path_benchmark.papers.robust_svm.experiments import GIVEN, LINEAR, Problem
@@ -105,20 +107,20 @@ CONFIG = Path(__file__).parents[1] / "config" / "papers"
 
 def scores(experiment, dataset, models, splits, classes=()):
     """Return label AUC, in per cent, by split and model; ``classes``: SCADI's positive ones."""
-    paper = dissertation.PAPER
+    paper = shared.PAPER
     text = (CONFIG / f"{paper.name}.yaml").read_text("utf-8")
     config, found = {"papers": {paper.name: yaml.safe_load(text)}, "offline": True}, {}
     for cell in paper.cells(config, "paper", experiment, dataset, splits):
-        parts, size = dissertation._parts(cell), cell.settings.size
+        parts, size = shared.split_of(cell), cell.settings.size
         parts = relabelled(parts, classes) if classes else parts
         made = (
-            dissertation._kernel_machines(cell, size)
+            kernel_models(cell, size)
             if experiment == "kernels"
-            else dissertation._margins(cell, parts.train, size, size)
+            else margin_models(cell, parts.train, size, size)
         )
         rows = Rows(dataset=dataset, split=cell.split)
         own = {name: made[name] for name in models}
-        dissertation._compare(cell, rows, own, parts, dissertation._auc(parts))
+        shared.compare(cell, rows, own, parts, shared.auc(parts))
         found[cell.split] = {
             row["method"]: row["value"]
             for row in rows.rows

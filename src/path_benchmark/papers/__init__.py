@@ -12,7 +12,7 @@ from ..settings import ConfigError, check, unknown_key
 
 def names() -> list[str]:
     """Return the names of all papers: folders that have experiments."""
-    return sorted(file.parent.name for file in Path(__file__).parent.glob("*/experiments.py"))
+    return sorted({place.parent.name for place in Path(__file__).parent.glob("*/experiments*")})
 
 
 def get_paper(name: str) -> Paper:

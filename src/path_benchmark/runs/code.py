@@ -1,7 +1,7 @@
 """What code makes a cell: the sources that its experiment reaches, and their hashes.
 
-Of the paper's module ``experiments`` that is the experiment's function with the definitions that it
-uses, of all other modules of the two packages those that are imported on the way, each as a whole.
+Of the module that defines the experiment that is its function with the definitions that it uses, of
+all other modules of the two packages those that are imported on the way, each as a whole.
 A package's own module counts where something is defined in it, not where it only hands on a name.
 """
 
@@ -35,13 +35,20 @@ Given = tuple[str, str, str]
 @cache
 def code(paper: str, experiment: str) -> dict[str, str]:
     """Return hashes of the code that an experiment runs: library, protocol, outside solvers."""
-    module = f"path_benchmark.papers.{paper}.experiments"
+    module = module_of(paper, experiment)
     own, given = _used(module, experiment)
     parts: dict[str, list[str]] = {part: [] for part in CODE}
     parts["protocol"] += own
     for name in sorted(_reached(given) - {module}):
         parts[_part(name)].append(f"{name} {_digest(name)}")
     return {part: _hash(*texts) for part, texts in parts.items()}
+
+
+def module_of(paper: str, experiment: str) -> str:
+    """Return the module that defines an experiment: ``experiments``, or one of that package."""
+    whole = f"path_benchmark.papers.{paper}.experiments"
+    modules = (whole, *sorted(_homes(whole)))
+    return next((name for name in modules if experiment in _statements(name)), whole)
 
 
 def _part(module: str) -> str:

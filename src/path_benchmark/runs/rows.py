@@ -7,7 +7,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -107,6 +107,11 @@ class Rows:
         if unknown:
             raise KeyError(f"Results have no column {sorted(unknown)}: use {SCHEMA.names}.")
         self.rows.append(row)
+
+    def add_all(self, values: Mapping[str, float | None], **columns: Any) -> None:
+        """Add a row for each metric, with the same columns."""
+        for metric, value in values.items():
+            self.add(metric, value, **columns)
 
     def add_curve(
         self,

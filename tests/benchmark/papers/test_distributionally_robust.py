@@ -14,10 +14,13 @@ from helpers.papers import repository_config
 from helpers.small_runs import assert_known, small_run
 from path_benchmark.data import load
 from path_benchmark.data.protocols import fit_scaler
-from path_benchmark.papers.distributionally_robust import experiments, outputs
+from path_benchmark.papers.distributionally_robust import outputs
 from path_benchmark.papers.distributionally_robust import tuning as tune
 from path_benchmark.papers.distributionally_robust import with_rho as cone
-from path_benchmark.papers.distributionally_robust.experiments import PAPER
+from path_benchmark.papers.distributionally_robust.experiments import PAPER, chapter_3, shared
+from path_benchmark.papers.distributionally_robust.experiments.chapter_4 import variance_inflation
+from path_benchmark.papers.distributionally_robust.experiments.chapter_5 import SHAPES
+from path_benchmark.papers.distributionally_robust.experiments.seconds import Contest
 from path_benchmark.papers.distributionally_robust.tuning import Line
 from path_benchmark.papers.distributionally_robust.worst_case import bound, least_rho
 from path_benchmark.reporting.check import check
@@ -157,8 +160,8 @@ def test_a_line_on_which_rho_comes_to_rounding_before_its_wall_is_certified():
     """Raw breast cancer, split 0, fold 4: rho falls to 1e-17 and stays; the path ended at -inf."""
     run = PAPER.cells(repository_config(), "paper", "classification", "breast_cancer_raw", [0])
     cell = replace(next(iter(run)), offline=True)
-    part = experiments._parts(cell).train
-    fit, _ = experiments._folds(cell, part)[4]
+    part = shared.split_of(cell).train
+    fit, _ = shared.folds_of(cell, part)[4]
     lam2 = float(np.geomspace(1e-4, 10.0, 20)[3])
     path = dm_drsvm_path(part.X[fit], part.y[fit], 10.0, vary="lam1", lam2=lam2)
     assert 0.0 == path.range[0] < path.range[1] < np.inf
@@ -196,13 +199,13 @@ def test_variance_inflation_is_1_over_1_minus_r_squared():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 4))
     X[:, 3] = X[:, 0] + 0.1 * rng.normal(size=50)
-    found = experiments.variance_inflation(np.c_[X, np.ones(50)])
+    found = variance_inflation(np.c_[X, np.ones(50)])
     assert found == pytest.approx(np.diag(np.linalg.inv(np.corrcoef(X.T))))
-    assert np.isinf(experiments.variance_inflation(np.c_[X, X[:, 0] + X[:, 1]])).any()
+    assert np.isinf(variance_inflation(np.c_[X, X[:, 0] + X[:, 1]])).any()
 
 
 def test_the_prints_factors_are_reproduced():
-    factors = experiments.variance_inflation(load("breast_cancer").X)
+    factors = variance_inflation(load("breast_cancer").X)
     assert factors.max() == pytest.approx(3806.11, abs=0.01)
     assert factors.mean() == pytest.approx(337.31, abs=0.01)
 
@@ -301,7 +304,7 @@ def test_the_exact_minimiser_is_no_worse_than_the_grids_and_is_reached(name):
     y = y if model.regression else labels
     parts = tune.folds_of(60, np.array_split(np.random.default_rng(2).permutation(60), 5))
     losses, curves = tune.losses_of_path(model, [line], X, y, parts)
-    grid, exact = tune.chosen(losses, [line]), tune.chosen_exactly(model, [line], curves)
+    grid, exact = tune.chosen(losses, [line]), tune.chosen_exactly([line], curves)
     assert exact.loss <= grid.loss * (1 + 1e-9)
     there = Line(line.fixed, line.vary, np.array([exact.value]))
     (again,), _ = tune.losses_of_path(model, [there], X, y, parts)
@@ -316,7 +319,7 @@ def test_the_exact_choice_is_that_of_predictions_and_of_a_solver(name):
     X, _, y = data(seed=3, n=40)
     parts = tune.folds_of(40, np.array_split(np.random.default_rng(4).permutation(40), 4))
     _, curves = tune.losses_of_path(model, [line], X, y, parts)
-    exact = tune.chosen_exactly(model, [line], curves)
+    exact = tune.chosen_exactly([line], curves)
     fine = Line(line.fixed, line.vary, np.geomspace(line.values.min(), line.values.max(), 400))
     wrong = np.zeros(400)
     for fit, judge in parts:
@@ -344,11 +347,11 @@ def test_grids_of_lam2_are_spaced_as_they_say(how, values):
     assert tune.spaced(how, 0.1, 10.0, 3, n=50) == pytest.approx(values)
 
 
-@pytest.mark.parametrize("shape", experiments.SHAPES)
+@pytest.mark.parametrize("shape", SHAPES)
 def test_kernel_machines_of_every_shape_are_those_of_a_solver(shape):
     data = load("iris")
     X = fit_scaler(data.X, "standardise").transform(data.X)
-    kernel = experiments.SHAPES[shape](X.shape[1])
+    kernel = SHAPES[shape](X.shape[1])
     line, K = Line({}, "lam", np.array([0.01])), kernel(X, X)
     model = tune.kernel_machine("ksvm", kernel)
     f = model.decisions(model.trace(X, data.y, line), line, X)[:, 0]
@@ -476,7 +479,7 @@ def test_the_outer_margin_is_that_of_the_least_value():
 
 def test_lines_along_lam2_cross_those_along_s_and_agree_with_them(study):
     lines = [Line({"lam2": v}, "s", np.array([1.0, 2.0])) for v in (5.0, 0.5, 0.1)]
-    crossed = experiments._crossed(lines)
+    crossed = chapter_3._crossed(lines)
     assert [line.fixed for line in crossed] == [{"s": 1.0}, {"s": 2.0}]
     assert all(line.vary == "lam2" for line in crossed)
     assert [line.values.tolist() for line in crossed] == [[5.0, 0.5, 0.1]] * 2
@@ -506,7 +509,7 @@ def test_times_along_lam2_have_their_rows_beside_the_texts(monkeypatch):
 @pytest.mark.parametrize("sample", [0, 5])
 def test_a_grids_time_is_the_sum_over_its_points_and_folds(sample, monkeypatch):
     """Of a sample the mean stands for each; a set-up is paid once."""
-    contest = experiments.Contest.__new__(experiments.Contest)
+    contest = Contest.__new__(Contest)
     contest.folds, contest.rows = [None] * 3, Rows()
     contest.cell = SimpleNamespace(seed=lambda what: np.random.SeedSequence(0))
     called = []
@@ -521,9 +524,9 @@ def test_a_grids_time_is_the_sum_over_its_points_and_folds(sample, monkeypatch):
 
     monkeypatch.setattr(contest, "_solve", solve)
     small, large = (
-        ([Line({"lam2": 1.0}, "s", np.arange(1.0, 1.0 + n))], {"n_s": n}) for n in (2, 4)
+        (None, [Line({"lam2": 1.0}, "s", np.arange(1.0, 1.0 + n))], {"n_s": n}) for n in (2, 4)
     )
-    contest._time_solver("piqp", None, [small, large], sample)
+    contest._time_solver("piqp", [small, large], sample)
     assert len(called) == len(set(called)) == (sample or 3 * 4)  # points of both are timed once
     rows = [row for row in contest.rows.rows if row["metric"] == "time"]
     sums = (2 * 2.0, 4 * 2.0) if sample else (1.0 + 2.0, 1.0 + 2.0 + 3.0 + 4.0)

@@ -15,8 +15,8 @@ from sklearn.base import is_classifier
 from helpers.papers import repository_config
 from path_benchmark.data.protocols import Part, Split
 from path_benchmark.papers.distributionally_robust import data as robust_data
-from path_benchmark.papers.distributionally_robust import experiments as dissertation
 from path_benchmark.papers.distributionally_robust import tuning as tune
+from path_benchmark.papers.distributionally_robust.experiments import chapter_3, chapter_4, shared
 from path_benchmark.papers.quantile_svm import data as quantile_data
 from path_benchmark.papers.quantile_svm import experiments as quantile
 from path_benchmark.papers.robust_svm import data as outlier_data
@@ -81,9 +81,9 @@ def prepared(module, name):
     return module, name, change
 
 
-def loaded(test):
+def loaded(module, test):
     """Return the same of an experiment that draws its test part by another call of `load`."""
-    found = dissertation.load
+    found = module.load
 
     def change(part):
         def load(name, **options):
@@ -97,7 +97,7 @@ def loaded(test):
 
         return load
 
-    return dissertation, "load", change
+    return module, "load", change
 
 
 QUANTILE = {
@@ -143,31 +143,31 @@ SMALL = {  # experiment: (module, data set, its settings, where parts come from)
         prepared(robust, "assemble"),
     ),
     "regression": (
-        dissertation,
+        shared,
         "drlad_simulation",
         {"size": 3},
-        prepared(dissertation, "assemble"),
+        prepared(shared, "assemble"),
     ),
-    "classification": (dissertation, "iris", {"size": 3}, prepared(dissertation, "assemble")),
-    "kernels": (dissertation, "iris", {"size": 3}, prepared(dissertation, "assemble")),
+    "classification": (shared, "iris", {"size": 3}, prepared(shared, "assemble")),
+    "kernels": (shared, "iris", {"size": 3}, prepared(shared, "assemble")),
     "regression grids": (
-        dissertation,
+        shared,
         "drlad_simulation",
         {"sizes": [3]},
-        prepared(dissertation, "assemble"),
+        prepared(shared, "assemble"),
     ),
-    "margin grids": (dissertation, "iris", {"sizes": [2]}, prepared(dissertation, "assemble")),
+    "margin grids": (shared, "iris", {"sizes": [2]}, prepared(shared, "assemble")),
     "simulation": (
-        dissertation,
+        shared,
         "drlad_simulation",
         {"size": 3, "correlations": [0.5], "n": 40, "n_test": 30},
-        loaded(lambda options: options["n"] == 30),
+        loaded(chapter_3, lambda options: options["n"] == 30),
     ),
     "noisy margins": (
-        dissertation,
+        shared,
         "noisy_labels",
         {"size": 3, "snrs": [1.0], "n": 50, "n_test": 40, "dims": [3]},
-        loaded(lambda options: options["clean"]),
+        loaded(chapter_4, lambda options: options["clean"]),
     ),
 }
 # Scores on the test part: what may change with it, and of which something must.
@@ -306,8 +306,8 @@ def test_calibration_is_fitted_to_the_validation_part_alone():
 
 def test_folds_are_fitted_to_the_other_rows():
     cell = cell_of("regression")[1]
-    part = dissertation._parts(cell).train
-    found = dissertation._folds(cell, part)
+    part = shared.split_of(cell).train
+    found = shared.folds_of(cell, part)
     n = len(part.y)
     assert np.array_equal(np.sort(np.concatenate([judge for _, judge in found])), np.arange(n))
     for fit, judge in found:

@@ -105,7 +105,7 @@ def test_of_a_papers_module_the_definitions_in_use_count(hashes):
 
 def test_an_experiment_of_the_repository_reaches_its_model_and_no_other():
     def modules(paper, experiment):
-        used = own._used(f"path_benchmark.papers.{paper}.experiments", experiment)[1]
+        used = own._used(own.module_of(paper, experiment), experiment)[1]
         return own._reached(used)
 
     path = modules("quantile_svm", "path")
@@ -116,6 +116,10 @@ def test_an_experiment_of_the_repository_reaches_its_model_and_no_other():
     assert "solution_paths.models.outlier_svm" in modules("robust_svm", "solution_space")
     assert "path_benchmark.solvers.cccp" in modules("robust_svm", "errors")
     assert "path_benchmark.solvers.cccp" not in path
+    kernels = modules("distributionally_robust", "kernels")  # a chapter has a module of its own
+    assert "solution_paths.models.dm_ksvm" in kernels
+    assert not any(name.endswith(("chapter_3", "chapter_4")) for name in kernels)
+    assert own.module_of("distributionally_robust", "kernels").endswith("experiments.chapter_5")
 
 
 def test_every_experiment_has_code_of_its_own():

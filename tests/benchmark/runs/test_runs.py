@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 from path_benchmark.data.protocols import Part
-from path_benchmark.papers.distributionally_robust import experiments as dissertation
 from path_benchmark.papers.distributionally_robust import tuning as tune
+from path_benchmark.papers.distributionally_robust.experiments import chapter_3
 from path_benchmark.papers.quantile_svm import experiments as quantile
 from path_benchmark.papers.robust_svm import experiments as robust
 from path_benchmark.papers.weighted_svm import experiments as weighted
@@ -259,7 +259,7 @@ def test_a_call_that_fails_leaves_its_own_point_without_a_loss_and_no_other(monk
 @pytest.mark.parametrize("w", ["zero", "true"])
 def test_the_simulations_scores_of_known_coefficients(w, monkeypatch):
     """Of w = 0 the share of explained variance is 0, of the true ones snr / (1 + snr)."""
-    beta = dissertation.drlad_coefficients()
+    beta = chapter_3.drlad_coefficients()
     known = beta if w == "true" else 0.0 * beta
     found = {}
 
@@ -267,8 +267,8 @@ def test_the_simulations_scores_of_known_coefficients(w, monkeypatch):
         fitted = SimpleNamespace(coef=known, decision=lambda X: X @ known)
         found.update(score(fitted), n=len(parts.train.y), n_test=len(parts.test.y))
 
-    monkeypatch.setattr(dissertation, "_compare", compare)
-    monkeypatch.setattr(dissertation, "_deviations", lambda *arguments: {})
+    monkeypatch.setattr(chapter_3, "compare", compare)
+    monkeypatch.setattr(chapter_3, "deviation_models", lambda *arguments: {})
     settings = SimpleNamespace(n=40, n_test=4000, snr=4.0, size=2)
     cell = SimpleNamespace(
         settings=settings,
@@ -278,9 +278,9 @@ def test_the_simulations_scores_of_known_coefficients(w, monkeypatch):
         data=SimpleNamespace(sources=None),
         seed=lambda what: np.random.SeedSequence(1),
     )
-    dissertation.simulation(cell, Rows(), None)
+    chapter_3.simulation(cell, Rows(), None)
     assert (found["n"], found["n_test"]) == (40, 4000)
-    signal = beta @ dissertation.block_covariance(0.5) @ beta
+    signal = beta @ chapter_3.block_covariance(0.5) @ beta
     expected = {"rr": 0.0, "rte": 1.0, "pve": 0.8} if w == "true" else {"rr": 1.0, "pve": 0.0}
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
     noise = signal / 4.0

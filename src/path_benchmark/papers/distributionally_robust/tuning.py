@@ -33,7 +33,6 @@ from ...solvers.programmes import (
     DoubleMargin,
     DoublyRegularised,
     FactoredDoubleMargin,
-    KernelDoubleMargin,
     LeastDeviations,
     Programme,
 )
@@ -223,7 +222,7 @@ def chosen(losses: Sequence[Floats], lines: Sequence[Line]) -> Choice:
     raise ValueError("No point of the grid has a loss: every call of the solver failed.")
 
 
-def chosen_exactly(model: Model, lines: Sequence[Line], curves: Sequence[Curve]) -> Choice:
+def chosen_exactly(lines: Sequence[Line], curves: Sequence[Curve]) -> Choice:
     """Return the exact minimiser along the lines, in the range of u that their points span."""
     best = None
     for j, (line, curve) in enumerate(zip(lines, curves, strict=True)):
@@ -366,17 +365,17 @@ def kernel_machine(name: str, kernel: Kernel) -> Model:
     )
 
 
-def double_margin_machine(name: str, kernel: Kernel, factored: bool = True) -> Model:
+def double_margin_machine(name: str, kernel: Kernel) -> Model:
     """Return the DM-SVM or the DM-KSVM."""
-    form = FactoredDoubleMargin if factored else KernelDoubleMargin
 
     def trace(X: Floats, y: Floats, line: Line) -> Any:
         options = {"lam_min": float(line.values.min()), **_stated(kernel)}
         return dm_ksvm_path(X, y, line.fixed["kappa"], **options, check=CHECK.get())
 
-    return Model(
-        name, trace, lambda X, y, line: form(X, y, line.fixed["kappa"]), kernel=kernel, gram=True
-    )
+    def programme(X: Floats, y: Floats, line: Line) -> Programme:
+        return FactoredDoubleMargin(X, y, line.fixed["kappa"])
+
+    return Model(name, trace, programme, kernel=kernel, gram=True)
 
 
 def _largest_cost(y: Floats, line: Line) -> float:
