@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+import scipy  # imports scipy.linalg, which is slow, at its first use
 
 from ..compilation import cached_njit
 from ..validation import Floats
@@ -94,8 +94,8 @@ def _solve_with_signs(H: Floats, linear: Floats, v: Floats, level: float) -> Non
         part = H[np.ix_(used, used)] * unit[:, None] * unit
         try:
             wrong = linear[used] + level * np.sign(v[used])
-            move = -unit * cho_solve(cho_factor(part), unit * wrong)
-        except LinAlgError:
+            move = -unit * scipy.linalg.cho_solve(scipy.linalg.cho_factor(part), unit * wrong)
+        except np.linalg.LinAlgError:
             return
         with np.errstate(divide="ignore", invalid="ignore"):
             ends = np.where(move * v[used] < 0.0, -v[used] / move, np.inf) if level else [np.inf]

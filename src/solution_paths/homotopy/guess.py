@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # imports scipy.linalg, which is slow, at its first use
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from .graphs import Graphs
 from .statement import Statement
@@ -244,7 +244,7 @@ def _dependent(A: Array) -> NDArray[np.int64]:
     """Return columns without which the others are independent."""
     if A.shape[1] == 0:
         return np.zeros(0, dtype=np.int64)
-    triangle, order = qr(A, mode="r", pivoting=True)
+    triangle, order = scipy.linalg.qr(A, mode="r", pivoting=True)
     diagonal = np.abs(np.diagonal(triangle))
     rank = int((diagonal > DEPENDENT * diagonal.max(initial=0.0)).sum())
     return order[rank:]

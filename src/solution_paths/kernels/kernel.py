@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy  # imports scipy.linalg, which is slow, at its first use
 import scipy.sparse as sp
-from scipy.linalg.lapack import dpstrf
 
 from ..compilation import cached_njit, inner_njit, read_only
 from ..validation import HUGE, Floats, check_choice, check_number
@@ -203,7 +203,7 @@ def rows_of_gram(K: Floats, alike: bool = False) -> Floats | None:
 def _rows_of_some(K: Floats, size: Floats, some: Any) -> tuple[Floats, Floats] | None:
     """Return factored rows of some rows of K, and their exact products, both in units of sizes."""
     scaled = np.asfortranarray(K[np.ix_(some, some)] / size[some, None] / size[some])
-    factor, order, rank, _ = dpstrf(scaled, tol=8 * EPSILON, lower=1)
+    factor, order, rank, _ = scipy.linalg.lapack.dpstrf(scaled, tol=8 * EPSILON, lower=1)
     # One dependence is harmless: rows of centred kernels add up to zero.
     if not 0 < rank < min(MAX_RANK + 1, len(some) - 1):
         return None

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy  # imports scipy.linalg, which is slow, at its first use
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from ..validation import Floats
 from .areas import NEAREST
@@ -90,7 +90,9 @@ def _independent(B: Floats) -> NDArray[np.int64]:
     if not B.size:
         return np.empty(0, dtype=np.int64)
     largest = np.abs(B).max(axis=0)
-    _, R, order = qr(B / np.where(largest > 0, largest, 1.0), mode="economic", pivoting=True)
+    _, R, order = scipy.linalg.qr(
+        B / np.where(largest > 0, largest, 1.0), mode="economic", pivoting=True
+    )
     size = np.abs(np.diag(R))
     return np.sort(order[: len(size)][size > 2 * max(B.shape) * UNIT * size[0]])
 
@@ -120,7 +122,7 @@ def _chosen(B: Floats, far: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64
     if not len(columns):
         return finite[:0], columns, np.zeros((0, 0))
     block = B[np.ix_(finite, columns)]
-    _, _, order = qr((block / far[finite, None]).T, mode="economic", pivoting=True)
+    _, _, order = scipy.linalg.qr((block / far[finite, None]).T, mode="economic", pivoting=True)
     rows = order[: len(columns)]
     try:
         return finite[rows], columns, np.linalg.inv(block[rows].T)
