@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import LeaveOneOut, check_cv
 from sklearn.utils.class_weight import compute_class_weight
 
-from ..models.weights import without_weight
+from ..models.weights import weightless_class
 from ..validation import (
     Floats,
     Labels,
@@ -167,7 +167,7 @@ def check_every_class(weights: Floats, labels: Labels | None) -> None:
     """Refuse weights that leave a class without any, or all samples."""
     if not weights.any():
         raise ValueError("sample_weight is zero everywhere; give some sample a positive weight.")
-    lost = without_weight(weights, labels)
+    lost = weightless_class(weights, labels)
     if lost:
         raise ValueError(
             f"sample_weight is zero for every instance{lost}; give at least one of them a positive "

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..models.weighted_svm import weighted_svm_path
 from ..models.weighted_svr import weighted_svr_path
-from ..models.weights import check_someone_stays, moved_weights
+from ..models.weights import check_remaining_weight, updated_weights
 from ..solution import Callback, SolutionPath
 from ..validation import Floats, Labels, Rows, check_index, check_number
 from .base import Expanded, PathClassifier, PathRegressor
@@ -117,8 +117,8 @@ class Weighted(Expanded):
         [0.0, 1.0, 1.0, 1.0]
         """
         check_is_fitted(self)
-        new = moved_weights(self.sample_weight_, enter, leave, weight)
-        check_someone_stays(new, self._labels)
+        new = updated_weights(self.sample_weight_, enter, leave, weight)
+        check_remaining_weight(new, self._labels)
         return self._move(new)
 
     def _move(self, weights: Floats) -> Self:

@@ -81,20 +81,20 @@ def almost_quadratic_path(
     samples, free = Samples.of(X).centred(fit_intercept), 1.0 if fit_intercept else None
     bias = [[1.0]] if fit_intercept else [[]]
     if loss == "huber":
-        targets, level = samples.near_targets(y, X, fit_intercept)
+        targets, level = samples.centred_targets(y, X, fit_intercept)
         weights = check_sample_weight(sample_weight, X, targets)
-        own = losses.huber(targets, delta, weights)
+        loss_pieces = losses.huber(targets, delta, weights)
         reading = samples.reading("robust", bias=bias, offset=level)
     else:
         signs, classes = samples.labels(y, X)
         weights = check_sample_weight(sample_weight, X, signs, classes)
-        own = losses.squared_hinge(signs, weights)
+        loss_pieces = losses.squared_hinge(signs, weights)
         reading = samples.reading("sign", classes, bias)
-    data = samples.losses(own, free)
+    data = samples.losses(loss_pieces, free)
     penalty = l1_penalty(samples.features, positive, penalty_factor, bounds)
 
     def model(lam: float) -> Problem:
         return Problem(data, penalty(lam))
 
-    told = from_least(lam_min, "lam_min") | {"parameter": "lam", "reading": reading}
-    return model_path(model, **told, callback=callback, check=check)
+    options = from_least(lam_min, "lam_min") | {"parameter": "lam", "reading": reading}
+    return model_path(model, **options, callback=callback, check=check)

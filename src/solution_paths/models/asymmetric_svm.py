@@ -27,7 +27,7 @@ def asymmetric_svm_path(
     callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
-    """Compute the cost-sensitive SVM for all costs between two pairs of them.
+    """Compute the cost-sensitive SVM for all pairs of costs on a line.
 
     Minimises ::
 
@@ -77,8 +77,8 @@ def asymmetric_svm_path(
     True
     """
     first, last = (
-        check_vector(own, 2, name, scalar=False, of="the pair of classes")
-        for own, name in ((costs_from, "costs_from"), (costs_to, "costs_to"))
+        check_vector(costs, 2, name, scalar=False, of="the pair of classes")
+        for costs, name in ((costs_from, "costs_from"), (costs_to, "costs_to"))
     )
     if min(first.min(), last.min()) < 0:
         raise ValueError("costs_from and costs_to must hold costs (C+, C-) >= 0: correct them.")

@@ -1,4 +1,4 @@
-"""An l1 penalty of coefficients that don't all count alike, and their bounds."""
+"""A weighted l1 penalty of coefficients, and their bounds."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def _checked(bounds: Bounds | None, d: int) -> tuple[Floats, Floats]:
     )
     try:
         low, high = (-np.inf, np.inf) if bounds is None else bounds
-        found = [np.full(d, np.asarray(own, dtype=np.float64)) for own in (low, high)]
+        limits = [np.full(d, np.asarray(bound, dtype=np.float64)) for bound in (low, high)]
     except (TypeError, ValueError) as error:
         raise ValueError(wanted) from error
-    if not ((found[0] <= found[1]) & (found[0] < np.inf) & (found[1] > -np.inf)).all():
+    if not ((limits[0] <= limits[1]) & (limits[0] < np.inf) & (limits[1] > -np.inf)).all():
         raise ValueError(wanted)
-    return found[0], found[1]
+    return limits[0], limits[1]

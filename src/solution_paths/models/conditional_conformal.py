@@ -1,4 +1,4 @@
-"""Conditional conformal prediction: cutoffs of scores that follow features, and a kernel."""
+"""Conditional conformal prediction: cutoffs of scores as functions of features, and of a kernel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..problem import Losses, Problem, losses
 from ..solution import conditional
 from ..solution.conformal import batches, stacked
 from ..validation import Rows, check_X, feature_names
-from .samples import Samples, beside
+from .samples import Samples, with_column
 
 
 def conditional_conformal_path(
@@ -28,19 +28,19 @@ def conditional_conformal_path(
     lam: float = 1.0,
     check: str = "warn",
 ) -> list[conditional.ConditionalPath]:
-    """Compute how large the scores of new rows may be, given what these are like, exactly.
+    """Compute exact conditional conformal prediction sets of the scores of new rows.
 
     For a new row of score S minimises over g(x) = b + beta.features(x) + h(x) ::
 
         1/(n + 1) sum_i l(s_i - g(x_i)) + lam/2 ||h||^2,   l(r) = max((1 - alpha) r, -alpha r),
 
-    i running over the new row, too; h is in the kernel's Hilbert space, or 0. The prediction set
-    holds each S at which the new row's dual is below some u in [-alpha, 1 - alpha].
+    where the sum includes the new row; h is in the kernel's Hilbert space, or 0. The prediction
+    set holds each S at which the new row's dual is below some u in [-alpha, 1 - alpha].
 
     Parameters
     ----------
     X, X_new : (n, d) and (m, d) array, DataFrame or CSR matrix
-        Rows that the scored model was not fitted to, and new ones, each by itself.
+        Calibration rows, which the scored model was not fitted to, and new rows, each by itself.
     scores : (n,) array
         How badly the model does at each row of X, such as ``abs(y - predicted)``.
     alpha : float, default 0.1
@@ -82,19 +82,19 @@ def conditional_conformal_path(
     """
     alpha, lam = conditional.checked(alpha, kernel, gamma, lam)
     rows = Samples(check_X(X), LINEAR, feature_names(X))
-    targets, offset = rows.near_targets(scores, X, name="scores")
+    targets, offset = rows.centred_targets(scores, X, name="scores")
     new, n = rows.reading().checked(X_new), rows.n
-    own, others = (conditional.columns(features, *part) for part in ((X, n), (X_new, new.shape[0])))
+    old, others = (conditional.columns(features, *part) for part in ((X, n), (X_new, new.shape[0])))
 
-    def stated(some: slice) -> Problem:
-        free = np.vstack([own, others[some]])
-        free, known = beside(shifted(free, shifts_of(free)), 1.0), np.arange(len(free)) < n
+    def batch_problem(batch: slice) -> Problem:
+        free = np.vstack([old, others[batch]])
+        free, known = with_column(shifted(free, shifts_of(free)), 1.0), np.arange(len(free)) < n
         loss = losses.pinball(np.append(targets, 0.0 * free[n:, 0]), 1.0 - alpha, known)
         if kernel is None:
             return Problem(Losses(loss, free))
-        every = Samples.of(stacked(rows.X, new[some]), kernel, gamma, degree, coef0).centred()
-        return every.machine(loss, free, ridge=lam * (n + 1))
+        samples = Samples.of(stacked(rows.X, new[batch]), kernel, gamma, degree, coef0).centred()
+        return samples.machine(loss, free, ridge=lam * (n + 1))
 
-    rest = n, alpha, offset, check
-    parts = map(stated, batches(n, new.shape[0]))
-    return [path for own in parts for path in conditional.paths(own, *rest)]
+    arguments = n, alpha, offset, check
+    problems = map(batch_problem, batches(n, new.shape[0]))
+    return [path for problem in problems for path in conditional.paths(problem, *arguments)]

@@ -35,8 +35,8 @@ def dm_drsvm_path(
 
     with margins m_i = y_i (w.x_i + b); of sample weights s_i their shares stand for 1/n. lam1 is
     the radius of the Wasserstein ball of distributions around the data when moving x costs its
-    largest change, and changing a label kappa. With kappa = inf it would be `drsvm_path`. What
-    holds for kappa rho < 2 (there the outer margin lies inside the inner one) is part of the path.
+    largest change, and changing a label kappa. With kappa = inf it would be `drsvm_path`. The path
+    includes kappa rho < 2, where the outer margin lies inside the inner one.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def dm_drsvm_path(
     y : (n,) array
         Two labels; the larger one is +1.
     kappa : float
-        What changing a label costs, > 0.
+        Cost of changing a label, > 0.
     vary : {"lam1", "lam2"}, optional
         The path's parameter; if not named, the first of these that isn't given.
     lam1, lam2 : float, optional
@@ -87,14 +87,14 @@ def dm_drsvm_path(
     """
     vary = what_varies(vary, {"lam1": lam1, "lam2": lam2}, lam1_min=lam1_min, lam2_min=lam2_min)
     margins = Margins.of(X, y, kappa, sample_weight)
-    own: dict[str, Any] = {"callback": callback, "check": check}
+    options: dict[str, Any] = {"callback": callback, "check": check}
     if vary == "lam1":
         ridge = check_number(lam2, "lam2", above=0)
-        return margins.in_lam1(ridge, margins.largest_lam1(), lam1_min, **own)
+        return margins.in_lam1(ridge, margins.largest_lam1(), lam1_min, **options)
     price = check_number(lam1, "lam1", above=0)
 
     def model(t: float) -> Problem:
         return margins.problem(t, t * price, 1.0)
 
-    own |= {"parameter": "lam2", "reading": margins.reading, "scale": IN_INVERSE}
-    return model_path(model, **down_to(lam2_min, "lam2_min"), **own)
+    options |= {"parameter": "lam2", "reading": margins.reading, "scale": IN_INVERSE}
+    return model_path(model, **down_to(lam2_min, "lam2_min"), **options)

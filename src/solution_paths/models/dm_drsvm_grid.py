@@ -23,8 +23,8 @@ def dm_drsvm_grid(
 ) -> Surface:
     """Compute the double-margin doubly regularised machine on a grid of lam1 and lam2.
 
-    One path in lam1 for each lam2, so that between the values of lam1, too, everything is exact;
-    see `dm_drsvm_path` for the objective.
+    One path in lam1 for each lam2, so that it is exact between the values of lam1, too; see
+    `dm_drsvm_path` for the objective.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ def dm_drsvm_grid(
     y : (n,) array
         Two labels; the larger one is +1.
     kappa : float
-        What changing a label costs, > 0.
+        Cost of changing a label, > 0.
     lam1_values : (m,) array
-        >= 0; paths go from 0 to where all is zero.
+        >= 0; paths go from 0 to the value from which on w, b and rho are zero.
     lam2_values : (k,) array
         > 0.
     sample_weight

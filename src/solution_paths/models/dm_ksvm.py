@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ..problem import Problem, losses
 from ..validation import Rows, check_number
-from .limits import end_of, of_costs
+from .limits import cost_range, inverse_end
 from .samples import IN_INVERSE, Callback, Samples, SolutionPath, model_path
 from .weights import check_shares
 
@@ -34,9 +34,9 @@ def dm_ksvm_path(
         lam/2 ||w||^2 + 1/n sum_i max(0, 1 - m_i, 1 + m_i - kappa),    m_i = y_i (w.phi(x_i) + b),
 
     with a free bias b; of sample weights s_i their shares s_i / sum_j s_j stand for 1/n. Margins
-    above kappa - 1 cost as those below 1 do. It stands for a machine that is robust against
-    distributions in a Wasserstein ball around the data, in which moving phi costs its length and
-    changing a label kappa / rho, with ||w|| <= rho: the radius grows with lam.
+    above kappa - 1 are penalised as those below 1 are. It corresponds to a machine that is robust
+    against distributions in a Wasserstein ball around the data, in which moving phi costs its
+    length and changing a label kappa / rho, with ||w|| <= rho: the radius grows with lam.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def dm_ksvm_path(
     y : (n,) array
         Two labels; the larger one is +1.
     kappa : float
-        > 0. From 2 down all margins cost: with h = kappa / 2 the loss is then ``1 - h + |m - h|``.
+        > 0. Up to 2 no margin is free: with h = kappa / 2 the loss is then ``1 - h + |m - h|``.
     sample_weight : (n,) array, optional
         Weights s_i >= 0, some of them positive in both classes; all alike by default.
     lam_min : float, optional
@@ -88,13 +88,13 @@ def dm_ksvm_path(
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
     signs, classes = samples.labels(y, X)
     kappa = check_number(kappa, "kappa", above=0)
-    last = None if lam_min is None else end_of(check_number(lam_min, "lam_min", least=0))
+    last = None if lam_min is None else inverse_end(check_number(lam_min, "lam_min", least=0))
     shares = check_shares(sample_weight, X, signs, classes)
 
     def model(t: float) -> Problem:
         return samples.machine(losses.double_margin(signs, kappa, t * shares))
 
-    end = of_costs(samples, last, shares.max(), "lam_min")
+    end = cost_range(samples, last, shares.max(), "lam_min")
     reading = samples.reading("sign", classes, signs=signs)
-    own: dict[str, Any] = {"parameter": "lam", "reading": reading, "scale": IN_INVERSE}
-    return model_path(model, callback=callback, check=check, **own, **end)
+    options: dict[str, Any] = {"parameter": "lam", "reading": reading, "scale": IN_INVERSE}
+    return model_path(model, callback=callback, check=check, **options, **end)

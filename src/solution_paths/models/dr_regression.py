@@ -38,7 +38,7 @@ def dr_regression_path(
     with a free bias b; of sample weights s_i their shares s_i / sum_j s_j stand for 1/n. For a loss
     whose steepest slope is L, lam1 / L is the radius of the Wasserstein ball of distributions
     around the data within which the worst expected loss is minimised, when moving x costs its
-    largest change and moving y is forbidden. Each s stands for the lam1 that is its multiplier.
+    largest change and moving y is forbidden. Each s corresponds to the lam1 that is its multiplier.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def dr_regression_path(
         A convex piecewise-linear loss of the residual r = y - w.x - b: ``|r|``,
         ``max(tau r, (tau - 1) r)`` with 0 < tau < 1, ``max(0, |r| - epsilon)``, or that of q
         ascending knots and q + 1 ascending slopes, the first < 0 < the last, and least value 0.
-        The path is judged by a quantile's own loss, else by absolute errors.
+        Error curves use a quantile's pinball loss, else absolute errors.
     vary : {"s", "lam1", "lam2"}, optional
         The path's parameter; if not named, s, or lam2 where s or lam1 is given.
     s, lam1 : float, optional
@@ -89,12 +89,12 @@ def dr_regression_path(
     True
     """
     samples = Samples.of(X).centred()
-    (targets, level), (knots, slopes) = samples.near_targets(y, X), check_loss(loss)
+    (targets, level), (knots, slopes) = samples.centred_targets(y, X), check_loss(loss)
 
-    def own(cost: Floats) -> Pieces:
+    def terms(cost: Floats) -> Pieces:
         return losses.piecewise_linear(targets, knots, slopes, cost)
 
     given, shares = {"s": s, "lam1": lam1, "lam2": lam2}, check_shares(sample_weight, X, targets)
     limits = {"s_max": s_max, "lam1_min": lam1_min, "lam2_min": lam2_min}
     reading = samples.reading(**judged_by(knots, slopes), offset=level)
-    return elastic_path(samples, own, shares, reading, vary, given, limits, None, callback, check)
+    return elastic_path(samples, terms, shares, reading, vary, given, limits, None, callback, check)

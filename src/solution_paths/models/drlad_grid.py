@@ -25,8 +25,8 @@ def drlad_grid(
 ) -> Surface:
     """Compute doubly regularised least absolute deviations on a grid of s and lam2.
 
-    One path in s for each lam2, so that between the values of s, too, everything is exact; see
-    `drlad_path` for the objective.
+    One path in s for each lam2, so that it is exact between the values of s, too; see `drlad_path`
+    for the objective.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def drlad_grid(
     """
     samples = Samples.of(X).centred()
     radii, ridges = check_grid(s_values, "s_values"), check_grid(lam2_values, "lam2_values")
-    targets, level = samples.near_targets(y, X)
+    targets, level = samples.centred_targets(y, X)
     data = samples.losses(losses.absolute(targets, check_shares(sample_weight, X, targets)))
 
     def line(lam2: float, callback: Callback | None) -> SolutionPath:
@@ -86,7 +86,7 @@ def drlad_grid(
             return Problem(data, ridge=lam2, constraint=s)
 
         reading = samples.reading("robust", offset=level)
-        told: dict[str, Any] = {"parameter": "s", "reading": reading}
-        return model_path(model, 0.0, float(radii.max()), **told, callback=callback, check=check)
+        options: dict[str, Any] = {"parameter": "s", "reading": reading}
+        return model_path(model, 0.0, float(radii.max()), **options, callback=callback, check=check)
 
     return lines_at(line, "lam2", ridges, radii, callback)

@@ -85,7 +85,7 @@ def drsvm_path(
     vary, samples = what_varies(vary, {"lam1": lam1, "lam2": lam2}), Samples.of(X).centred()
     signs, classes = samples.labels(y, X)
 
-    def own(cost: Floats) -> Pieces:
+    def terms(cost: Floats) -> Pieces:
         return losses.hinge(signs, cost)
 
     given = {"s": None, "lam1": 0.0 if vary == "lam2" and lam1 is None else lam1, "lam2": lam2}
@@ -95,5 +95,5 @@ def drsvm_path(
     penalty = None if plain else l1_penalty(samples.features, positive, penalty_factor, bounds)
     limits = {"lam1_min": lam1_min, "lam2_min": lam2_min}
     return elastic_path(
-        samples, own, shares, reading, vary, given, limits, penalty, callback, check
+        samples, terms, shares, reading, vary, given, limits, penalty, callback, check
     )

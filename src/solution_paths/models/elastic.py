@@ -1,7 +1,7 @@
-"""One loss under an elastic net, or under a ridge and an l1 constraint, in any of its parameters.
+"""Losses under an elastic net, or under a ridge and an l1 constraint, in any of its parameters.
 
 The objective is ``sum_i share_i loss(z_i) + lam1 ||w||_1 + lam2/2 ||w||^2``, or the same with
-``||w||_1 <= s`` in place of lam1. Over lam2 all of it is linear in 1 / lam2.
+``||w||_1 <= s`` in place of lam1. Divided by lam2 it is linear in 1 / lam2.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def elastic_path(
     ----------
     samples : Samples
     loss : callable
-        The losses of all samples, by their costs (n,).
+        Returns the losses of all samples, given their costs (n,).
     shares : (n,) array
         The costs of samples.
     reading : Reading
@@ -50,36 +50,41 @@ def elastic_path(
     limits : dict
         s_max, lam1_min and lam2_min, as the user gave them.
     penalty : callable, optional
-        The l1 penalty of coefficients, by its weight.
+        Returns the l1 penalty of coefficients, given its weight.
     callback, check
         See `dr_regression_path`.
     """
     vary = what_varies(vary, given, ("s", "lam1"), **limits)
     radius, price, ridge = _held(vary, **given)
     name, limit = LIMITS[vary]
-    own = limit(limits[name], name)
+    ends = limit(limits[name], name)
     data = samples.losses(loss(shares))
     l1 = l1_penalty(samples.features) if penalty is None else penalty
-    free = radius is not None or (penalty is None and not price)  # of a penalty, where lam2 varies
+    free = radius is not None or (penalty is None and not price)  # no penalty where lam2 varies
 
     def model(t: float) -> Problem:
         if vary == "s":
             return Problem(data, ridge=ridge, constraint=t)
         if vary == "lam1":
             return Problem(data, l1(t), ridge=ridge)
-        held = None if free else l1(t * (price or 0.0))  # over lam2 = 1 / t
-        return Problem(samples.losses(loss(t * shares)), held, ridge=1.0, constraint=radius)
+        penalties = None if free else l1(t * (price or 0.0))  # over lam2 = 1 / t
+        return Problem(samples.losses(loss(t * shares)), penalties, ridge=1.0, constraint=radius)
 
     scale = IN_INVERSE if vary == "lam2" else None
-    # Weights are unknowns: of small ridges the duals are so large that rounding them moves these.
-    told: dict[str, Any] = {"parameter": vary, "reading": reading, "scale": scale, "face": "saddle"}
-    return model_path(model, **own, **told, callback=callback, check=check)
+    # The saddle keeps w as unknowns: with small ridges rounding of the large duals would change w.
+    options: dict[str, Any] = {
+        "parameter": vary,
+        "reading": reading,
+        "scale": scale,
+        "face": "saddle",
+    }
+    return model_path(model, **ends, **options, callback=callback, check=check)
 
 
 def _held(
     vary: str, s: float | None, lam1: float | None, lam2: float | None
 ) -> tuple[float | None, float | None, float]:
-    """Check the parameters; return s and lam1 where they stand still, and lam2."""
+    """Check the parameters; return s and lam1 where they are fixed, and lam2."""
     if vary == "lam2":
         if (s is None) == (lam1 is None):
             raise ValueError('vary="lam2" needs either s or lam1: give one of them.')

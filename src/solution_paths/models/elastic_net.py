@@ -56,7 +56,7 @@ def elastic_net_path(
     -------
     SolutionPath
         In ``lam1`` from lam1_min to infinity; ``dual`` gives s_i (y_i - w.x_i - b). Where w isn't
-        unique (lam2 = 0, dependent columns) it is some optimal one.
+        unique (lam2 = 0, dependent columns) it is one of the optimal ones.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def elastic_net_path(
     check_flag(fit_intercept, "fit_intercept")
     lam2 = check_number(lam2, "lam2", least=0)
     samples = Samples.of(X).centred(fit_intercept)
-    targets, level = samples.near_targets(y, X, fit_intercept)
+    targets, level = samples.centred_targets(y, X, fit_intercept)
     weights = check_sample_weight(sample_weight, X, targets)
     data = samples.losses(losses.squared(targets, weights), 1.0 if fit_intercept else None)
     penalty = l1_penalty(samples.features, positive, penalty_factor, bounds)
@@ -90,7 +90,7 @@ def elastic_net_path(
         return Problem(data, penalty(lam1), ridge=lam2)
 
     reading = samples.reading(bias=[[1.0]] if fit_intercept else [[]], offset=level)
-    own = from_least(lam1_min, "lam1_min")
+    ends = from_least(lam1_min, "lam1_min")
     return model_path(
-        model, **own, parameter="lam1", reading=reading, callback=callback, check=check
+        model, **ends, parameter="lam1", reading=reading, callback=callback, check=check
     )

@@ -29,8 +29,8 @@ def generalized_lasso_path(
 
         1/2 sum_i s_i (y_i - w.x_i - b)^2 + lam ||D w||_1,
 
-    where a signal has b = 0. D says what is meant to be zero: differences of
-    neighbours (the fused lasso, a graph's edges), of higher order, or the coefficients themselves.
+    where a signal has b = 0. The penalty shrinks D w to zero: differences of neighbours (the fused
+    lasso, a graph's edges), differences of higher order, or the coefficients themselves.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ def generalized_lasso_path(
     D : (m, d) array or CSR matrix
         Of any rank.
     X : (n, d) array or CSR matrix, optional
-        The identity unless given: w is then y, smoothed.
+        The identity by default: w is then y, smoothed.
     fit_intercept : bool, default True
-        Whether b is fitted beside an X; without, b = 0.
+        Whether b is fitted, where X is given; else b = 0.
     sample_weight, lam_min, callback, check
         See `lasso_path`.
 
@@ -50,7 +50,7 @@ def generalized_lasso_path(
     SolutionPath
         In ``lam`` from lam_min to infinity; ``coef`` gives w, ``dual`` the residuals times their
         weights, a, ``dual(lam, 1)`` the (m,) duals u of D w, by which X'a = D'u (up to their sign).
-        Where X lacks full column rank w is some optimal one.
+        Where X lacks full column rank w is one of the optimal ones.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def generalized_lasso_path(
         reading = Reading(len(target), np.ones((1, 0)))
     else:
         samples = Samples.of(X).centred(bias)
-        target, level = samples.near_targets(y, X, bias)
+        target, level = samples.centred_targets(y, X, bias)
         weights = check_sample_weight(sample_weight, X, target)
         data = samples.losses(losses.squared(target, weights), 1.0 if bias else None)
         reading = samples.reading(bias=[[1.0]] if bias else [[]], offset=level)
@@ -94,5 +94,5 @@ def generalized_lasso_path(
     def model(lam: float) -> Problem:
         return Problem([data, Losses(penalties.l1(D.shape[0], lam), D)])
 
-    own = from_least(lam_min, "lam_min") | {"parameter": "lam"}
-    return model_path(model, **own, reading=reading, callback=callback, check=check)
+    options = from_least(lam_min, "lam_min") | {"parameter": "lam"}
+    return model_path(model, **options, reading=reading, callback=callback, check=check)

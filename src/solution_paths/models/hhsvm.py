@@ -52,8 +52,8 @@ def hhsvm_path(
     Returns
     -------
     SolutionPath
-        In ``lam1`` from lam1_min to infinity. Where w isn't unique it is some optimal one. Of
-        several optimal b it is the middle.
+        In ``lam1`` from lam1_min to infinity. Where w isn't unique it is one of the optimal ones.
+        Of several optimal b it is the middle.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def hhsvm_path(
     def model(lam1: float) -> Problem:
         return Problem(data, penalty(lam1), ridge=lam2)
 
-    own, reading = from_least(lam1_min, "lam1_min"), samples.reading("sign", classes)
+    ends, reading = from_least(lam1_min, "lam1_min"), samples.reading("sign", classes)
     return model_path(
-        model, **own, parameter="lam1", reading=reading, callback=callback, check=check
+        model, **ends, parameter="lam1", reading=reading, callback=callback, check=check
     )

@@ -1,4 +1,4 @@
-"""Paths from some weights of samples to others, which can be continued."""
+"""Paths between two weight vectors of samples, which can be continued."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ def weighted_path(
     callback: Any,
     check: str,
 ) -> SolutionPath:
-    """Return the path in theta from some weights to others, which can be continued.
+    """Return the path in theta between two weight vectors, which can be continued.
 
     Parameters
     ----------
     samples : Samples
     losses : callable
-        Of weights (n,), returns their losses.
-    ends : weights where theta is 0 and 1
+        Returns the losses, given weights (n,).
+    ends : weights at theta = 0 and at theta = 1
     y : (n,) array
         Labels -1 and +1, or targets.
     after : SolutionPath, optional
-        The path that this one goes on from.
+        The path that this one continues.
     reading, callback, check
         See `solution_path`.
     """
-    before, reached = ends
+    start, end = ends
 
     def model(theta: float) -> Problem:
-        return samples.machine(losses((1.0 - theta) * before + theta * reached))
+        return samples.machine(losses((1.0 - theta) * start + theta * end))
 
-    own: dict[str, Any] = {"reading": reading, "callback": callback, "check": check}
-    path = model_path(model, 0.0, 1.0, parameter="theta", keep=True, after=after, **own)
+    options: dict[str, Any] = {"reading": reading, "callback": callback, "check": check}
+    path = model_path(model, 0.0, 1.0, parameter="theta", keep=True, after=after, **options)
     classes = reading.classes
 
     def onward(after: SolutionPath, new_weights: ArrayLike) -> SolutionPath:
-        new = check_usable(new_weights, y, "new_weights", classes)
-        return weighted_path(samples, losses, (reached, new), y, after=after, **own)
+        weights = check_usable(new_weights, y, "new_weights", classes)
+        return weighted_path(samples, losses, (end, weights), y, after=after, **options)
 
     labels = classes[(y > 0).astype(int)] if len(classes) else None
-    path.onward = Onward(onward, reached, labels)
+    path.onward = Onward(onward, end, labels)
     return path

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses
 from ..validation import Rows
 from .limits import between, down_to
-from .samples import IN_INVERSE, Callback, Samples, SolutionPath, held, model_path, what_varies
+from .samples import IN_INVERSE, Callback, Samples, SolutionPath, fixed, model_path, what_varies
 from .weights import check_shares
 
 
@@ -33,8 +33,8 @@ def kernel_quantile_path(
 
         1/n sum_i max(tau r_i, (tau - 1) r_i) + lam/2 ||w||^2,    r_i = y_i - w.phi(x_i) - b.
 
-    (With a sum in the place of the mean, as in Li, Liu and Zhu, lam is n times as large.) Shares
-    of sample weights, s_i / sum_j s_j, stand for 1/n.
+    (With a sum instead of the mean, as in Li, Liu and Zhu, lam is n times as large.) With sample
+    weights, s_i / sum_j s_j replaces 1/n.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def kernel_quantile_path(
     -------
     SolutionPath
         In tau from 0 to 1, or in lam from infinity down; ``dual`` lies between (tau - 1) / n and
-        tau / n. Judged by the pinball loss. Of several optimal b it is the middle.
+        tau / n. Error curves use the pinball loss. Of several optimal b it is the middle.
 
     Raises
     ------
@@ -82,9 +82,9 @@ def kernel_quantile_path(
     True
     """
     vary = what_varies(vary, {"tau": tau, "lam": lam}, lam_min=lam_min)
-    lam, tau = held("lam", lam, 1.0, above=0), held("tau", tau, 0.5, least=0, most=1)
+    lam, tau = fixed("lam", lam, 1.0, above=0), fixed("tau", tau, 0.5, least=0, most=1)
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
-    targets, offset = samples.near_targets(y, X)
+    targets, offset = samples.centred_targets(y, X)
     reading = samples.reading("quantile", offset=offset, level=tau if vary == "lam" else None)
     shares = check_shares(sample_weight, X, targets)
 
@@ -93,8 +93,8 @@ def kernel_quantile_path(
             return samples.machine(losses.pinball(targets, t, shares), ridge=lam)
         return samples.machine(losses.pinball(targets, tau, t * shares))  # over lam = 1 / t
 
-    own = between(0.0, 1.0)
+    options = between(0.0, 1.0)
     if vary == "lam":
-        own = down_to(lam_min, "lam_min") | {"scale": IN_INVERSE}
-    own |= {"parameter": vary, "reading": reading, "callback": callback}
-    return model_path(model, **own, check=check)
+        options = down_to(lam_min, "lam_min") | {"scale": IN_INVERSE}
+    options |= {"parameter": vary, "reading": reading, "callback": callback}
+    return model_path(model, **options, check=check)

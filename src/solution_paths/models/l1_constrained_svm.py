@@ -27,9 +27,8 @@ def l1_constrained_svm_path(
 
         sum_i c_i max(0, 1 - y_i (w.x_i + b)) + lam2/2 ||w||^2    subject to ||w||_1 <= s
 
-    for sample weights c_i. With lam2 = 0 the solutions are those of `l1_svm_path` in the other
-    parameter: each s stands for the lam that is its multiplier. With lam2 > 0 it is the doubly
-    regularised SVM.
+    for sample weights c_i. With lam2 = 0 the solutions are those of `l1_svm_path`: each s
+    corresponds to the lam that is its multiplier. With lam2 > 0 it is the doubly regularised SVM.
 
     Parameters
     ----------
@@ -78,5 +77,5 @@ def l1_constrained_svm_path(
     def model(s: float) -> Problem:
         return Problem(data, ridge=lam2, constraint=s)
 
-    own, reading = up_to(s_max, "s_max"), samples.reading("sign", classes)
-    return model_path(model, **own, parameter="s", reading=reading, callback=callback, check=check)
+    ends, reading = up_to(s_max, "s_max"), samples.reading("sign", classes)
+    return model_path(model, **ends, parameter="s", reading=reading, callback=callback, check=check)

@@ -46,9 +46,9 @@ def l1_svm_path(
     Returns
     -------
     SolutionPath
-        In ``lam`` from lam_min to infinity; from the last breakpoint on w = 0. It is constant
-        between breakpoints, where it jumps: there any point between both ends is optimal. Of
-        several optimal b it is the middle.
+        In ``lam`` from lam_min to infinity; from the last breakpoint on w = 0. w and b are constant
+        between breakpoints and jump there: at a breakpoint any point between both ends is optimal.
+        Of several optimal b it is the middle.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def l1_svm_path(
     def model(lam: float) -> Problem:
         return Problem(data, penalty(lam))
 
-    own, reading = from_least(lam_min, "lam_min"), samples.reading("sign", classes)
+    ends, reading = from_least(lam_min, "lam_min"), samples.reading("sign", classes)
     return model_path(
-        model, **own, parameter="lam", reading=reading, callback=callback, check=check
+        model, **ends, parameter="lam", reading=reading, callback=callback, check=check
     )

@@ -31,7 +31,7 @@ def lasso_path(
 
         1/2 sum_i s_i (y_i - w.x_i - b)^2 + lam ||w||_1,
 
-    where b = 0 without an intercept. (scikit-learn's alpha is lam / sum_i s_i.)
+    (scikit-learn's alpha is lam / sum_i s_i.)
 
     Parameters
     ----------
@@ -40,26 +40,26 @@ def lasso_path(
     y : (n,) array
         Real targets.
     fit_intercept : bool, default True
-        Whether b is fitted, too.
+        Whether b is fitted; else b = 0.
     sample_weight : (n,) array, optional
         Weights s_i >= 0; all 1 by default. 2 counts as the row twice, 0 as no row.
     positive : bool, default False
-        Whether coefficients are held at 0 or above.
+        Whether coefficients must be >= 0.
     penalty_factor : (d,) array, optional
-        p_j >= 0 of the penalty ``lam sum_j p_j |w_j|``; all 1 by default.
+        Factors p_j >= 0 of the penalty ``lam sum_j p_j |w_j|``; all 1 by default.
     bounds : (low, high), optional
-        Of coefficients, each a number or (d,) of them; infinite where there is none.
+        Bounds of the coefficients, each a number or (d,) array; infinite where there is none.
     lam_min : float, default 0.0
-        Where the path begins: few coefficients are followed where it isn't small.
+        Where the path begins; the larger it is, the fewer coefficients are followed.
     callback, check
         See `solution_path`.
 
     Returns
     -------
     SolutionPath
-        In ``lam`` from lam_min to infinity; from the last breakpoint on w = 0, or the next to that
-        within bounds. ``coef`` gives w, ``intercept`` b, ``dual`` the residuals y - X w - b times
-        their weights. Where w isn't unique (dependent columns) it is some optimal one.
+        In ``lam`` from lam_min to infinity; from the last breakpoint on w = 0, or the point within
+        bounds nearest to it. ``coef`` gives w, ``intercept`` b, ``dual`` the residuals y - X w - b
+        times their weights. Where w isn't unique (dependent columns) it is an optimal one.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def lasso_path(
     """
     check_flag(fit_intercept, "fit_intercept")
     samples = Samples.of(X).centred(fit_intercept)
-    targets, level = samples.near_targets(y, X, fit_intercept)
+    targets, level = samples.centred_targets(y, X, fit_intercept)
     weights = check_sample_weight(sample_weight, X, targets)
     data = samples.losses(losses.squared(targets, weights), 1.0 if fit_intercept else None)
     penalty = l1_penalty(samples.features, positive, penalty_factor, bounds)
@@ -96,5 +96,5 @@ def lasso_path(
         return Problem(data, penalty(lam))
 
     reading = samples.reading(bias=[[1.0]] if fit_intercept else [[]], offset=level)
-    own = from_least(lam_min, "lam_min") | {"parameter": "lam", "reading": reading}
-    return model_path(model, **own, callback=callback, check=check)
+    options = from_least(lam_min, "lam_min") | {"parameter": "lam", "reading": reading}
+    return model_path(model, **options, callback=callback, check=check)

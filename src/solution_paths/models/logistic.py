@@ -31,10 +31,10 @@ def logistic_path(
 
         sum_i s_i log(1 + exp(-y_i (w.x_i + b))) + lam (r ||w||_1 + (1 - r)/2 ||w||^2)
 
-    for sample weights s_i, r = l1_ratio. b is free of the penalty, which takes columns in the units
-    they have. (scikit-learn's C is 1 / lam.)
+    for sample weights s_i, r = l1_ratio. b is not penalised; columns are not rescaled.
+    (scikit-learn's C is 1 / lam.)
 
-    Optima move along curves; here w, b and duals move along straight lines between near-optima. At
+    The exact path is curved; here w, b and duals move along straight lines between near-optima. At
     every lam the duality gap, and so the objective's excess over its minimum, is at most eps times
     the objective of the best constant (w = 0). This is proved between breakpoints, not sampled:
     see ``docs/models.md``. From lam to lam / 2 about 1 / (2 sqrt(eps)) lines are enough.
@@ -57,7 +57,7 @@ def logistic_path(
     eps : float, default 0.0001
         From 1e-8 to 1.
     callback : callable, optional
-        See `solution_path`; it is told of lines, and the share of the way in log(lam).
+        See `solution_path`; it gets the share of the way in log(lam) and the number of lines.
 
     Returns
     -------
@@ -89,6 +89,11 @@ def logistic_path(
     signs, classes = samples.labels(y, X)
     weights = check_sample_weight(sample_weight, X, signs, classes)
     reading = samples.reading("probability", classes)
-    own: dict[str, Any] = {"lam_min": lam_min, "lam_max": lam_max, "l1_ratio": l1_ratio, "eps": eps}
-    own["callback"] = callback
-    return curved_path(samples.X, signs, weights, reading, loss="logistic", **own)
+    options: dict[str, Any] = {
+        "lam_min": lam_min,
+        "lam_max": lam_max,
+        "l1_ratio": l1_ratio,
+        "eps": eps,
+    }
+    options["callback"] = callback
+    return curved_path(samples.X, signs, weights, reading, loss="logistic", **options)

@@ -5,10 +5,10 @@ The loss max(0, 1 - m, 1 + m - kappa rho) is two hinges as long as kappa rho >= 
 
     (1 - m - kappa r / 2)^+ + (1 + m - kappa rho+ + kappa r / 2)^+ + kappa r / 2,
 
-which is jointly convex, and at an optimum r = 0 or rho+ = 2 / kappa: taking the same from both
-lowers the sum by kappa / 2 times what is taken and raises at most one of the hinges by as much. So
-each sample has two plain hinges, b, rho+ and r are free variables, and rho+ - r is the radius of
-the l1 constraint.
+which is jointly convex. At an optimum r = 0 or rho+ = 2 / kappa: subtracting the same amount from
+both lowers the last term by kappa / 2 times the amount and raises at most one of the hinges by as
+much. So each sample has two plain hinges, b, rho+ and r are free variables, and rho+ - r is the
+radius of the l1 constraint.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from .limits import from_least
 from .samples import Reading, Samples, SolutionPath, model_path
 from .weights import check_shares
 
-LEAST_REACH = 1e-5  # of a column, in predictions: below that accuracy is lost
-BEHIND = 1.001  # how far a path in lam1 goes beyond the value from which on all is zero
+LEAST_REACH = 1e-5  # least effect of a column on predictions: below it accuracy is lost
+BEYOND_ZERO = 1.001  # the end of a path in lam1, relative to the value from which on all is zero
 
 
 class Margins(NamedTuple):
-    """Samples, labels -1 and +1, shares of losses, what changing a label costs, the reading."""
+    """Samples, labels -1 and +1, shares of losses, the cost of changing a label, the reading."""
 
     samples: Samples
     signs: Floats
@@ -44,12 +44,12 @@ class Margins(NamedTuple):
     def of(
         cls, X: Rows, y: ArrayLike, kappa: float, sample_weight: ArrayLike | None = None
     ) -> Margins:
-        """Check data and kappa; warn where ||w||_1 <= rho lets no column change a decision."""
+        """Check data and kappa; warn where ||w||_1 <= rho keeps every column's effect too small."""
         samples = Samples.of(X).centred()
         signs, classes = samples.labels(y, X)
         shares = check_shares(sample_weight, X, signs, classes)
         kappa = check_number(kappa, "kappa", above=0)
-        reach = samples.widest * 2.0 / kappa
+        reach = samples.largest_range * 2.0 / kappa
         if 0.0 < reach < LEAST_REACH:
             warnings.warn(
                 "With ||w||_1 <= rho, about 2 / kappa, the columns of X change predictions by "
@@ -62,9 +62,11 @@ class Margins(NamedTuple):
         return cls(samples, signs, shares, kappa, reading)
 
     def problem(self, cost: float, lam1: float, lam2: float) -> Problem:
-        """Return the problem whose losses have a total cost."""
+        """Return the problem whose losses have the total weight ``cost``."""
         n, y, half, zero = self.samples.n, self.signs, self.kappa / 2, np.zeros(self.samples.n)
-        inner, outer = (Product(sp.diags_array(own).tocsr(), self.samples.X) for own in (y, -y))
+        inner, outer = (
+            Product(sp.diags_array(factors).tocsr(), self.samples.X) for factors in (y, -y)
+        )
         hinges = losses.shortfall(np.ones(n), cost * self.shares)
         groups = [
             Losses(hinges, inner, np.column_stack([y, zero, zero + half])),
@@ -80,9 +82,9 @@ class Margins(NamedTuple):
         def model(t: float) -> Problem:
             return self.problem(1.0, t, lam2)
 
-        own = from_least(least, "lam1_min") | {"parameter": "lam1", "reading": self.reading}
-        own["t1"] = max(BEHIND * largest or 1.0, BEHIND * own["t0"])
-        return model_path(model, **own, **options)
+        span = from_least(least, "lam1_min") | {"parameter": "lam1", "reading": self.reading}
+        span["t1"] = max(BEYOND_ZERO * largest or 1.0, BEYOND_ZERO * span["t0"])
+        return model_path(model, **span, **options)
 
     def largest_lam1(self) -> float:
         """Return the least lam1 at which w, b and rho are zero.

@@ -34,9 +34,8 @@ def multicategory_svm_path(
 
         1/n sum_i sum_{k other than y_i} max(0, f_k(x_i) + 1/(K - 1)) + lam/2 sum_k ||w_k||^2.
 
-    (With a sum over samples, as in Lee and Cui, lam is n times as large.) Shares of sample weights,
-    s_i / sum_j s_j, stand for 1/n. Two classes: the C-SVM with C = 1 / (2 n lam),
-    f = f_2.
+    (With a sum over samples, as in Lee and Cui, lam is n times as large.) With sample weights,
+    s_i / sum_j s_j replaces 1/n. With two classes it is the C-SVM with C = 1 / (2 n lam), f = f_2.
 
     Parameters
     ----------
@@ -79,7 +78,7 @@ def multicategory_svm_path(
     samples = Samples.of(X, kernel, gamma, degree, coef0)
     codes, classes = samples.classes(y, X)
     count, shares = len(classes), check_shares(sample_weight, X, codes, classes)
-    # w_k = sum_j E_kj u_j, with E an orthonormal basis of what sums to zero over k
+    # w_k = sum_j E_kj u_j, with E an orthonormal basis of the vectors whose sum over k is zero
     E = np.linalg.qr(np.column_stack([np.ones(count), np.eye(count)[:, :-1]]))[0][:, 1:]
     sample, other = np.nonzero(codes[:, None] != np.arange(count))
     take = sp.eye_array(samples.n, format="csr")[sample]
@@ -95,5 +94,5 @@ def multicategory_svm_path(
         return Problem(Losses(loss, map_, E[other]), ridge=1.0, kernel=kernel_)
 
     reading = replace(samples.reading("argmax", classes, np.eye(count - 1)), mix=E)
-    own = down_to(lam_min, "lam_min") | {"parameter": "lam", "scale": IN_INVERSE}
-    return model_path(model, **own, reading=reading, callback=callback, check=check)
+    options = down_to(lam_min, "lam_min") | {"parameter": "lam", "scale": IN_INVERSE}
+    return model_path(model, **options, reading=reading, callback=callback, check=check)

@@ -30,7 +30,7 @@ def noncrossing_quantiles_path(
         sum_k (1/n sum_i max(tau_k r_ik, (tau_k - 1) r_ik) + P(w_k)),    r_ik = y_i - w_k.x_i - b_k,
 
     subject to w_k.x_i + b_k <= w_{k+1}.x_i + b_{k+1} at all rows, and so in all of their convex
-    hull. P(w) is lam/2 ||w||^2 or lam ||w||_1; s_i / sum_j s_j stands for 1/n with weights.
+    hull. P(w) is lam/2 ||w||^2 or lam ||w||_1; with weights s_i / sum_j s_j replaces 1/n.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def noncrossing_quantiles_path(
     y : (n,) array
         Targets.
     quantiles : (q,) array
-        Ascending, inside of (0, 1).
+        Ascending, in (0, 1).
     penalty : {"l2", "l1"}
     sample_weight, lam_min, callback, check
         See `quantile_regression_path`.
@@ -46,9 +46,9 @@ def noncrossing_quantiles_path(
     Returns
     -------
     SolutionPath
-        In lam to infinity: ``coef`` is (q, d), ``intercept`` (q,), ``predict`` (m, q). Judged by
-        the mean of the pinball losses of all quantiles. ``dual`` is that of the losses, quantile by
-        quantile; of group 1 that of the constraints.
+        In lam to infinity: ``coef`` is (q, d), ``intercept`` (q,), ``predict`` (m, q). Error curves
+        use the mean of the pinball losses of all quantiles. ``dual`` gives the duals of the losses,
+        quantile by quantile; group 1 those of the constraints.
 
     Raises
     ------
@@ -73,24 +73,24 @@ def noncrossing_quantiles_path(
     check_choice(penalty, "penalty", ("l2", "l1"))
     levels = check_levels(quantiles, ascending=True)
     samples, q = Samples.of(X).centred(), len(levels)
-    targets, offset = samples.near_targets(y, X)
+    targets, offset = samples.centred_targets(y, X)
     shares, n = check_shares(sample_weight, X, targets), samples.n
-    tau, every, costs = np.repeat(levels, n), np.tile(targets, q), np.tile(shares, q)
+    tau, repeated, costs = np.repeat(levels, n), np.tile(targets, q), np.tile(shares, q)
     rows, free = Repeated(samples.X, q), np.kron(np.eye(q), np.ones((n, 1)))
     inverse, order = penalty == "l2", []
     if q > 1:
-        some = (n * np.arange(q - 1)[:, None] + np.flatnonzero(shares)).reshape(-1, 1)
-        steps = differences(np.hstack([some + n, some]), n * q)
-        order = [Losses(penalties.at_least(len(some)), Product(steps, rows), steps @ free)]
+        weighted = (n * np.arange(q - 1)[:, None] + np.flatnonzero(shares)).reshape(-1, 1)
+        steps = differences(np.hstack([weighted + n, weighted]), n * q)
+        order = [Losses(penalties.at_least(len(weighted)), Product(steps, rows), steps @ free)]
 
     def model(t: float) -> Problem:  # with a ridge over lam = 1 / t
-        data = Losses(losses.pinball(every, tau, t * costs if inverse else costs), rows, free)
+        data = Losses(losses.pinball(repeated, tau, t * costs if inverse else costs), rows, free)
         if inverse:
             return Problem([data, *order], ridge=1.0)
         return Problem([data, *order], penalties.l1(rows.shape[1], t))
 
-    own = down_to(lam_min, "lam_min") if inverse else from_least(lam_min, "lam_min")
-    own |= {"parameter": "lam", "scale": IN_INVERSE if inverse else None, "callback": callback}
+    options = down_to(lam_min, "lam_min") if inverse else from_least(lam_min, "lam_min")
+    options |= {"parameter": "lam", "scale": IN_INVERSE if inverse else None, "callback": callback}
     level = tuple(levels.tolist()) if q > 1 else float(levels[0])
     reading = samples.reading("quantile", (), np.eye(q), offset, level=level)
-    return model_path(model, **own, reading=reading, check=check)
+    return model_path(model, **options, reading=reading, check=check)

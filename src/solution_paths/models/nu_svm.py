@@ -1,4 +1,4 @@
-"""nu-SVM: every nu up to the largest that there is."""
+"""nu-SVM: every feasible nu."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def nu_svm_path(
 
         1/2 ||w||^2 - nu rho + 1/n sum_i max(0, rho - y_i f(x_i)),    f(x) = w.x + b;
 
-    of sample weights s_i their shares s_i / sum_j s_j stand for 1/n. At most a share nu of the
-    samples are inside the margin rho, and at least a share nu are support vectors. Up to some nu
-    the optimum is w = 0, rho = 0; above 2 min(n+, n-) / n there is none. (LIBSVM's w, b and rho are
-    n times as large. With C = 1 / (n rho) the C-SVM has the solution (w, b) / rho.)
+    with sample weights s_i / sum_j s_j replaces 1/n. At most a share nu of the samples are inside
+    the margin rho, and at least a share nu are support vectors. Up to some nu the optimum is w = 0,
+    rho = 0; above 2 min(n+, n-) / n there is none. (LIBSVM's w, b and rho are n times as large.
+    With C = 1 / (n rho) the C-SVM has the solution (w, b) / rho.)
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def nu_svm_path(
     y : (n,) array
         Two labels; the larger one is +1.
     nu_max : float, optional
-        Where to stop, in (0, 1]; by default, and at most, at the largest nu that there is.
+        Where to stop, in (0, 1]; by default, and at most, at the largest feasible nu.
     sample_weight, kernel, gamma, degree, coef0, callback, check
         See `svm_path`.
 
@@ -83,9 +83,11 @@ def nu_svm_path(
     def model(count: float) -> Problem:  # n times the objective, at nu = count / n
         return Problem([data, sign], ridge=total, linear=[0.0, -count], kernel=samples.K)
 
-    own = up_to(nu_max, "nu_max")
+    options = up_to(nu_max, "nu_max")
     largest = 2.0 * min(weights[signs > 0].sum(), weights[signs < 0].sum())
-    own |= {"t1": min(own["t1"] * total, float(largest)), "parameter": "nu"}
+    options |= {"t1": min(options["t1"] * total, float(largest)), "parameter": "nu"}
     reading = samples.reading("sign", classes, [[1.0, 0.0]])
     scale = Scale(1.0 / total, objective=1.0 / total)
-    return model_path(model, **own, reading=reading, scale=scale, callback=callback, check=check)
+    return model_path(
+        model, **options, reading=reading, scale=scale, callback=callback, check=check
+    )

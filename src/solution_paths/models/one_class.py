@@ -34,8 +34,8 @@ def one_class_path(
 
         1/2 ||w||^2 - rho + 1/(nu n) sum_i max(0, rho - w.phi(x_i)),
 
-    or, where ``lam`` varies, ``lam/2 ||w||^2 + sum_i max(0, 1 - w.phi(x_i))``; losses count as
-    often as sample weights say, and n is the sum of these. At lam = nu n rho(nu) the latter's w is
+    or, where ``lam`` varies, ``lam/2 ||w||^2 + sum_i max(0, 1 - w.phi(x_i))``; sample weights
+    multiply the losses, and n is their sum. At lam = nu n rho(nu) the latter's w is
     w(nu) / rho(nu).
 
     Parameters
@@ -80,7 +80,7 @@ def one_class_path(
     samples = Samples.of(X, kernel, gamma, degree, coef0)
     n, classes = samples.n, np.array([-1, 1])
     weights = check_sample_weight(sample_weight, X, np.zeros(n))
-    own: dict[str, Any] = {"parameter": vary, "callback": callback, "check": check}
+    options: dict[str, Any] = {"parameter": vary, "callback": callback, "check": check}
     nu_min = check_number(nu_min, "nu_min", least=0, most=1 - 2**-20)  # it begins at 1
     total = float(weights.sum())
 
@@ -91,10 +91,10 @@ def one_class_path(
         return Problem(data, ridge=total, linear=[-total], kernel=samples.K)  # n times as large
 
     if vary == "lam":
-        own |= down_to(lam_min, "lam_min") | {"scale": IN_INVERSE}
-        own["reading"] = samples.reading("inside", classes, [[]], offset=-1.0)
+        options |= down_to(lam_min, "lam_min") | {"scale": IN_INVERSE}
+        options["reading"] = samples.reading("inside", classes, [[]], offset=-1.0)
     else:
         scale = Scale(inverse=True, objective=1.0 / total)
-        own |= down_to(nu_min, "nu_min") | {"t0": 1.0, "scale": scale}
-        own["reading"] = samples.reading("inside", classes, [[-1.0]])
-    return model_path(model, **own)
+        options |= down_to(nu_min, "nu_min") | {"t0": 1.0, "scale": scale}
+        options["reading"] = samples.reading("inside", classes, [[-1.0]])
+    return model_path(model, **options)

@@ -1,4 +1,4 @@
-"""Paths of the robust machines for checked samples."""
+"""Paths of the robust SVM and the robust SVR for checked samples."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ..validation import Floats, check_choice, check_number
 from .samples import Samples
 
 HOMOTOPIES = ("theta", "s")
-BEFORE_SC = 1.0  # units of margin before s_C, where the path in s begins
-LAST = 0.2  # of s_R: where the path in s ends
-BEFORE_SR = 1.1  # times s_R: where it begins
-ROUNDING = 1e-6  # of the targets' range: residuals below count as none
-LEAST = 1e-7  # of the targets' range: no threshold may be smaller
+BEFORE_SC = 1.0  # in units of margin: the path in s of the SVM begins so much before s_C
+LAST_S = 0.2  # relative to s_R: where the path in s of the SVR ends
+BEFORE_SR = 1.1  # relative to s_R: where it begins
+LEAST_RESIDUAL = 1e-6  # relative to the targets' range: s_R is taken to be no smaller
+LEAST_S = 1e-7  # relative to the targets' range: the smallest threshold that is accepted
 
 
 def robust_svm_path(
@@ -34,7 +34,7 @@ def robust_svm_path(
     bias: bool = False,
     **options: Any,
 ) -> OutlierPath:
-    """Return the path of samples with labels -1 and +1, and what these stand for.
+    """Return the path of samples with labels -1 and +1, which encode two classes.
 
     Weights (n,) multiply the cost. Options are ``near`` (signed duals near the optimum of the
     standard machine), ``callback`` and ``check`` of `local_path`; others as in `outlier_svm_path`.
@@ -73,7 +73,7 @@ def robust_svr_path(
     y, machine = y - level, partial(samples.machine, free=1.0 if bias else None)
     unit = float(np.ptp(y[used]) or np.abs(y[used]).max() or 1.0)
     threshold = 1.0 if s is None else check_number(s, "s", above=0)
-    if (in_theta or s is not None) and threshold < LEAST * unit:
+    if (in_theta or s is not None) and threshold < LEAST_S * unit:
         raise ValueError(
             f"s = {threshold:g} is within the rounding of targets whose range is {unit:g}; take a "
             "larger threshold."
@@ -83,8 +83,8 @@ def robust_svr_path(
         return robust_absolutes(y, costs, *((t, threshold) if in_theta else (0.0, t)))
 
     def span(z: Floats) -> tuple[float, float]:
-        largest = max(float(np.abs(y - z)[used].max()), ROUNDING * unit)
-        end = LAST * largest if s is None else threshold
+        largest = max(float(np.abs(y - z)[used].max()), LEAST_RESIDUAL * unit)
+        end = LAST_S * largest if s is None else threshold
         return (1.0, 0.0) if in_theta else (max(BEFORE_SR * largest, 2.0 * end), end)
 
     ends = (0.0, 1.0 if in_theta else unit)
@@ -95,6 +95,6 @@ def robust_svr_path(
 
 
 def _checked(homotopy: str, C: float) -> tuple[bool, float]:
-    """Check what both machines ask for; return whether theta moves, and C."""
+    """Check the arguments of both models; return whether theta varies, and C."""
     in_theta = check_choice(homotopy, "homotopy", HOMOTOPIES) == "theta"
     return in_theta, check_number(C, "C", above=0)

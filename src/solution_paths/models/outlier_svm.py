@@ -28,7 +28,7 @@ def outlier_svm_path(
     callback: Callback | None = None,
     check: str = "warn",
 ) -> OutlierPath:
-    """Compute a path of local optima of the robust SVM, as outliers lose their influence.
+    """Compute a path of local optima of the robust SVM along which outliers lose influence.
 
     Minimises ::
 
@@ -41,7 +41,7 @@ def outlier_svm_path(
 
     The objective isn't convex. The path begins at the optimum of the standard SVM and follows the
     local optimum that it turns into. Where a margin reaches s this optimum ends, and the path
-    *jumps* to a better one. Without a bias rows of zeros have f = 0 for ever and are left alone.
+    *jumps* to a better one. Without a bias rows of zeros have f = 0 throughout and are ignored.
 
     Parameters
     ----------
@@ -52,9 +52,9 @@ def outlier_svm_path(
     C : float
         Cost of each sample, > 0.
     homotopy : {"theta", "s"}
-        What moves.
+        The path's parameter.
     fit_intercept : bool, default False
-        Whether there is a bias b, which costs nothing; the authors' machines have none.
+        Whether there is a bias b, which isn't penalised; the authors' models have none.
     sample_weight, kernel, gamma, degree, coef0, callback, check
         See `svm_path`; weights multiply C.
 
@@ -76,7 +76,7 @@ def outlier_svm_path(
     Suzumura, Ogawa, Sugiyama, Karasuyama and Takeuchi, "Homotopy Continuation Approaches for Robust
     SV Classification and Regression", equations (2), (5) and (14), Theorems 3 and 4, Algorithms 1
     to 3. Theorem 3 needs a regular kernel matrix: otherwise samples may stay at the threshold, and
-    a jump may change nothing but sides.
+    a jump may change only on which side of it they count.
 
     Examples
     --------
@@ -96,5 +96,5 @@ def outlier_svm_path(
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred(bias)
     signs, classes = samples.labels(y, X)
     weights = check_sample_weight(sample_weight, X, signs, classes)
-    own: dict[str, Any] = {"callback": callback, "check": check}
-    return robust_svm_path(samples, signs, classes, C, homotopy, weights, bias, **own)
+    options: dict[str, Any] = {"callback": callback, "check": check}
+    return robust_svm_path(samples, signs, classes, C, homotopy, weights, bias, **options)

@@ -29,16 +29,16 @@ def outlier_svr_path(
     callback: Callback | None = None,
     check: str = "warn",
 ) -> OutlierPath:
-    """Compute a path of local optima of robust regression, as outliers lose their influence.
+    """Compute a path of local optima of robust regression along which outliers lose influence.
 
     Minimises ::
 
         1/2 ||w||^2 + C sum_i l(y_i - f(x_i)),    f(x) = w.x, or w.x + b,
         l(r) = |r| where |r| < s, else (|r| - s) theta + s,
 
-    for every theta from 1 to 0 with s fixed, or for s from where it matters down to
-    some s > 0 with theta = 0. A sample with a residual above s is an outlier. The path begins at
-    least absolute deviations with a ridge penalty; see `outlier_svm_path` for what it follows.
+    for every theta from 1 to 0 with s fixed, or for s from above the largest residual down to some
+    s > 0 with theta = 0. A sample with a residual above s is an outlier. The path begins at least
+    absolute deviations with a ridge penalty; see `outlier_svm_path` for the optima that it follows.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ def outlier_svr_path(
     C : float
         Cost of each sample, > 0.
     homotopy : {"theta", "s"}
-        What moves.
+        The path's parameter.
     fit_intercept : bool, default False
-        Whether there is a bias b, which costs nothing; the authors' machines have none.
+        Whether there is a bias b, which isn't penalised; the authors' models have none.
     s : float, optional
         With ``homotopy="theta"`` the threshold, > 0, in the units of y (default 1); with "s" where
-        the path ends (default a fifth of s_R, the largest residual of the standard machine).
+        the path ends (default a fifth of s_R, the largest residual of the standard SVR).
     sample_weight, kernel, gamma, degree, coef0, callback, check
         See `svm_path`; weights multiply C.
 
@@ -92,5 +92,5 @@ def outlier_svr_path(
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred(bias)
     targets = samples.targets(y, X)
     weights = check_sample_weight(sample_weight, X, targets)
-    own: dict[str, Any] = {"callback": callback, "check": check}
-    return robust_svr_path(samples, targets, C, homotopy, s, weights, bias, **own)
+    options: dict[str, Any] = {"callback": callback, "check": check}
+    return robust_svr_path(samples, targets, C, homotopy, s, weights, bias, **options)

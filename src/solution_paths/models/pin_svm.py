@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses
 from ..validation import Rows, check_number
 from .limits import between, up_to
-from .samples import Callback, Samples, SolutionPath, held, model_path, what_varies
+from .samples import Callback, Samples, SolutionPath, fixed, model_path, what_varies
 from .weights import check_sample_weight
 
 
@@ -78,7 +78,7 @@ def pin_svm_path(
     True
     """
     vary = what_varies(vary, {"tau": tau, "C": C}, tau_from=tau_from, C_max=C_max)
-    C, tau = held("C", C, 1.0, above=0), held("tau", tau, 0.5, least=-1, most=1)
+    C, tau = fixed("C", C, 1.0, above=0), fixed("tau", tau, 0.5, least=-1, most=1)
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
     tau_from = check_number(tau_from, "tau_from", least=-1, most=0)
     signs, classes = samples.labels(y, X)
@@ -95,6 +95,6 @@ def pin_svm_path(
         shape, cost = (t, C) if vary == "tau" else (tau, t)
         return samples.machine(losses.pinball_hinge(signs, shape, cost * weights))
 
-    own = between(tau_from, 1.0) if vary == "tau" else up_to(C_max, "C_max")
-    own |= {"parameter": vary, "callback": callback, "check": check}
-    return model_path(model, **own, reading=samples.reading("sign", classes))
+    options = between(tau_from, 1.0) if vary == "tau" else up_to(C_max, "C_max")
+    options |= {"parameter": vary, "callback": callback, "check": check}
+    return model_path(model, **options, reading=samples.reading("sign", classes))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ..problem import Losses, Pieces, Problem, Product, Repeated, losses
 from ..validation import Rows, check_number
 from .limits import between, up_to
-from .samples import Callback, Samples, SolutionPath, held, model_path, what_varies
+from .samples import Callback, Samples, SolutionPath, fixed, model_path, what_varies
 from .weights import check_sample_weight
 
 
@@ -32,8 +32,8 @@ def pin_twin_svm_path(
 
         1/2 sum_{i in k} f_k(x_i)^2 + C sum_{i not in k} max(u_i, -tau u_i) + lam/2 ||w_k||^2,
 
-    u_i = 1 - s f_k(x_i), where s = 1 if i is of the larger label, else -1: a plane near its own
-    class and at a distance of 1 from the other, followed as one. Sample weights multiply losses.
+    u_i = 1 - s f_k(x_i), where s = 1 if i has the larger label, else -1: each plane is near class k
+    and at a distance of 1 from the other. One path has both. Sample weights multiply losses.
 
     Parameters
     ----------
@@ -75,13 +75,13 @@ def pin_twin_svm_path(
     True
     """
     vary = what_varies(vary, {"tau": tau, "C": C}, C_max=C_max)
-    C, tau = held("C", C, 1.0, above=0), held("tau", tau, 0.5, least=0, most=1)
+    C, tau = fixed("C", C, 1.0, above=0), fixed("tau", tau, 0.5, least=0, most=1)
     lam, samples = check_number(lam, "lam", least=0), Samples.of(X)
     signs, classes = samples.labels(y, X)
     weights = np.tile(check_sample_weight(sample_weight, X, signs, classes), 2)
     n, both = samples.n, Repeated(samples.X, 2)
     planes = np.repeat([-1.0, 1.0], n)  # rows of all samples for each plane
-    own = np.tile(signs, 2) == planes
+    in_class = np.tile(signs, 2) == planes
 
     def rows(which: np.ndarray, loss: Pieces) -> Losses:
         chosen = np.flatnonzero(which)
@@ -91,10 +91,10 @@ def pin_twin_svm_path(
 
     def model(t: float) -> Problem:
         shape, cost = (t, C) if vary == "tau" else (tau, t)
-        near = rows(own, losses.squared(np.zeros(n), weights[own]))
-        away = losses.pinball_hinge(np.tile(signs, 2)[~own], shape, cost * weights[~own])
-        return Problem([near, rows(~own, away)], ridge=lam)
+        near = rows(in_class, losses.squared(np.zeros(n), weights[in_class]))
+        away = losses.pinball_hinge(np.tile(signs, 2)[~in_class], shape, cost * weights[~in_class])
+        return Problem([near, rows(~in_class, away)], ridge=lam)
 
-    told = between(0.0, 1.0) if vary == "tau" else up_to(C_max, "C_max")
-    told |= {"parameter": vary, "callback": callback, "check": check}
-    return model_path(model, **told, reading=samples.reading("nearest", classes, np.eye(2)))
+    options = between(0.0, 1.0) if vary == "tau" else up_to(C_max, "C_max")
+    options |= {"parameter": vary, "callback": callback, "check": check}
+    return model_path(model, **options, reading=samples.reading("nearest", classes, np.eye(2)))

@@ -31,32 +31,27 @@ def poisson_path(
 
         sum_i s_i (exp(f_i) - y_i f_i + y_i log y_i - y_i) + lam (r ||w||_1 + (1 - r)/2 ||w||^2)
 
-    for sample weights s_i, r = l1_ratio. A loss is half its row's deviance. b is free of the
-    penalty, which takes columns in the units they have. (scikit-learn's PoissonRegressor divides
-    by the sum of weights: its alpha is lam over that, with l1_ratio = 0.)
+    for sample weights s_i, r = l1_ratio. A loss is half its row's deviance. b is not penalised;
+    columns are not rescaled. (scikit-learn's PoissonRegressor divides by the sum of weights: its
+    alpha is lam over that, with l1_ratio = 0.)
 
-    Optima move along curves; here w, b and duals move along straight lines between near-optima. At
-    every lam the duality gap, and so the objective's excess over its minimum, is at most eps times
-    the objective of the best constant (w = 0), half the null deviance. See `logistic_path`.
+    As in `logistic_path`, the duality gap at every lam, and so the objective's excess over its
+    minimum, is at most eps times the objective of the best constant, half the null deviance.
 
     Parameters
     ----------
     X : (n, d) array or CSR matrix
         A CSR matrix is made dense if l1_ratio = 0 and it has fewer rows than columns.
     y : (n,) array
-        Counts or rates, >= 0; not all alike.
+        Counts or rates, >= 0; not all equal.
     lam_min : float
         > 0.
     lam_max : float, default inf
         > lam_min. Beyond some lam the solution is the best constant.
     sample_weight : (n,) array, optional
-        Weights s_i >= 0; all 1 by default. Rates of exposures s_i have these as their weights.
-    l1_ratio : float, default 1.0
-        From 0 to 1: 1 is the l1 penalty, 0 the ridge, between them is the elastic net.
-    eps : float, default 0.0001
-        From 1e-8 to 1.
-    callback : callable, optional
-        See `solution_path`; it is told of lines, and the share of the way in log(lam).
+        Weights s_i >= 0; all 1 by default. For rates the weights are their exposures.
+    l1_ratio, eps, callback
+        See `logistic_path`.
 
     Returns
     -------
@@ -93,6 +88,11 @@ def poisson_path(
             f"y is {used[0]:g} in all rows with a weight, so that a constant fits exactly for "
             "every lam; pass counts that differ."
         )
-    own: dict[str, Any] = {"lam_min": lam_min, "lam_max": lam_max, "l1_ratio": l1_ratio, "eps": eps}
-    own |= {"loss": "poisson", "callback": callback}
-    return curved_path(samples.X, counts, weights, samples.reading("count"), **own)
+    options: dict[str, Any] = {
+        "lam_min": lam_min,
+        "lam_max": lam_max,
+        "l1_ratio": l1_ratio,
+        "eps": eps,
+    }
+    options |= {"loss": "poisson", "callback": callback}
+    return curved_path(samples.X, counts, weights, samples.reading("count"), **options)

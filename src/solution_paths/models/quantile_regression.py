@@ -8,7 +8,7 @@ from ..problem import Problem, losses
 from ..validation import Rows, check_choice
 from .coefficients import l1_penalty
 from .limits import between, down_to, from_least
-from .samples import IN_INVERSE, Callback, Samples, SolutionPath, held, model_path, what_varies
+from .samples import IN_INVERSE, Callback, Samples, SolutionPath, fixed, model_path, what_varies
 from .weights import check_shares
 
 
@@ -28,8 +28,8 @@ def quantile_regression_path(
     """Compute linear quantile regression for every tau, or for every penalty lam.
 
     Minimises ``1/n sum_i max(tau r_i, (tau - 1) r_i) + P(w)``, r_i = y_i - w.x_i - b, where P(w) is
-    0, lam ||w||_1 (lam: scikit-learn's alpha) or lam/2 ||w||^2. Shares of sample weights,
-    s_i / sum_j s_j, stand for 1/n.
+    0, lam ||w||_1 (lam: scikit-learn's alpha) or lam/2 ||w||^2. With sample weights,
+    s_i / sum_j s_j replaces 1/n.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ def quantile_regression_path(
     Returns
     -------
     SolutionPath
-        In tau from 0 to 1, or in lam to infinity, judged by the pinball loss. Under the l2 penalty
-        w and b move along lines; else they jump at breakpoints, where any point between both ends
-        is optimal. Of several optimal b it is the middle; of w (dependent columns) it is some.
+        In tau from 0 to 1, or in lam to infinity. Error curves use the pinball loss. With the l2
+        penalty w and b are continuous; else they jump at breakpoints, where any point between both
+        ends is optimal. Of several optimal b it is the middle; of several optimal w one of them.
 
     Raises
     ------
@@ -76,24 +76,24 @@ def quantile_regression_path(
     vary = what_varies(vary, {"tau": tau, "lam": lam}, lam_min=lam_min)
     if kind is None and (vary == "lam" or lam is not None):
         raise ValueError('There is no lam without a penalty, and tau varies; name "l1" or "l2".')
-    lam, tau = held("lam", lam, 1.0, least=0), held("tau", tau, 0.5, least=0, most=1)
+    lam, tau = fixed("lam", lam, 1.0, least=0), fixed("tau", tau, 0.5, least=0, most=1)
     samples = Samples.of(X).centred()
-    targets, offset = samples.near_targets(y, X)
+    targets, offset = samples.centred_targets(y, X)
     reading = samples.reading("quantile", offset=offset, level=tau if vary == "lam" else None)
     shares, l1 = check_shares(sample_weight, X, targets), l1_penalty(samples.features)
 
     def model(t: float) -> Problem:
         level, weight, cost = (t, lam, shares) if vary == "tau" else (tau, t, shares)
-        if "scale" in own:  # over lam = 1 / t
+        if "scale" in options:  # over lam = 1 / t
             weight, cost = 1.0, t * shares
         data = samples.losses(losses.pinball(targets, level, cost))
         if kind == "l1":
             return Problem(data, l1(weight))
         return Problem(data, ridge=weight if kind == "l2" else 0.0)
 
-    own = between(0.0, 1.0)
+    options = between(0.0, 1.0)
     if vary == "lam":
         inverse = down_to(lam_min, "lam_min") | {"scale": IN_INVERSE}
-        own = inverse if kind == "l2" else from_least(lam_min, "lam_min")
-    own |= {"parameter": vary, "reading": reading, "callback": callback}
-    return model_path(model, **own, check=check)
+        options = inverse if kind == "l2" else from_least(lam_min, "lam_min")
+    options |= {"parameter": vary, "reading": reading, "callback": callback}
+    return model_path(model, **options, check=check)

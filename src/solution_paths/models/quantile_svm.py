@@ -35,7 +35,7 @@ def quantile_svm_path(
         c_i = 2 (1 - tau) / n where y_i = +1, and 2 tau / n where y_i = -1,
 
     whose decision sign(w.x) estimates sign(P(Y = +1 | x) - tau). The bias is the weight of an
-    appended constant feature. Shares of sample weights, s_i / sum_j s_j, stand for 1/n.
+    appended constant feature. With sample weights, s_i / sum_j s_j replaces 1/n.
 
     Parameters
     ----------
@@ -94,6 +94,6 @@ def quantile_svm_path(
         costs = shares * np.where(signs > 0, 1.0 - tau, tau)
         return samples.machine(losses.hinge(signs, costs), free=None, ridge=lam)
 
-    own = samples.reading("sign", classes, bias=np.zeros((1, 0)), signs=signs)
-    told: dict[str, Any] = {"reading": own, "callback": callback, "check": check}
-    return model_path(model, 0.0, 1.0, parameter="tau", **told)
+    reading = samples.reading("sign", classes, bias=np.zeros((1, 0)), signs=signs)
+    options: dict[str, Any] = {"reading": reading, "callback": callback, "check": check}
+    return model_path(model, 0.0, 1.0, parameter="tau", **options)

@@ -33,8 +33,8 @@ def ranking_svm_path(
 
         1/2 ||w||^2 + C sum over pairs (i, j) of max(0, 1 - (f(x_i) - f(x_j))),    f(x) = w.x.
 
-    (With lam in the place of C, lam = 1 / C.) Of sample weights a pair has the product s_i s_j, as
-    often as it would come if rows were repeated.
+    (With lam instead of C, lam = 1 / C.) With sample weights a pair has the weight s_i s_j, as
+    often as it would occur if rows were repeated.
 
     Parameters
     ----------
@@ -43,9 +43,9 @@ def ranking_svm_path(
     pairs : (m, 2) array of ints, optional
         Rows (i, j) of which i is to be ranked above j.
     scores : (n,) array, optional
-        In the place of pairs: all (i, j) with score_i > score_j within a query.
+        Instead of pairs: all (i, j) with score_i > score_j within a query.
     queries : (n,) array, optional
-        Which query each row belongs to, beside scores; one query unless given.
+        With scores, the query of each row; by default all rows belong to one.
     sample_weight : (n,) array, optional
         Weights s_i >= 0 of rows; some pair needs a weight. All 1 by default.
     C_max : float, optional
@@ -56,8 +56,8 @@ def ranking_svm_path(
     Returns
     -------
     SolutionPath
-        In ``C`` from 0 up; ``dual`` has an entry for each pair. It is judged by the share of pairs
-        in the wrong order: ``best(X_val, scores, queries=queries)``.
+        In ``C`` from 0 up; ``dual`` has an entry for each pair. Its error is the share of pairs in
+        the wrong order: ``best(X_val, scores, queries=queries)``.
 
     Raises
     ------
@@ -90,5 +90,5 @@ def ranking_svm_path(
         data = samples.losses(losses.shortfall(ones, C * weights), None, rows)
         return Problem(data, ridge=1.0, kernel=samples.K)
 
-    own = up_to(C_max, "C_max") | {"parameter": "C", "callback": callback}
-    return model_path(model, **own, reading=samples.reading("rank", bias=[[]]), check=check)
+    options = up_to(C_max, "C_max") | {"parameter": "C", "callback": callback}
+    return model_path(model, **options, reading=samples.reading("rank", bias=[[]]), check=check)

@@ -1,4 +1,4 @@
-"""Convex piecewise-linear losses of a residual, as a user names them."""
+"""Convex piecewise-linear losses of a residual, as users name them."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def check_loss(loss: Loss) -> tuple[Floats, Floats]:
         return np.array([-width, width]), np.array([-1.0, 0.0, 1.0])
     if isinstance(name, str):
         raise ValueError(wanted)
-    return _own_loss(name, value)
+    return _check_knots(name, value)
 
 
 def judged_by(knots: Floats, slopes: Floats) -> dict[str, Any]:
-    """Return the kind of what a loss with knots and slopes estimates, as readings name it.
+    """Return what a loss with knots and slopes estimates: the `kind` of a reading, and its level.
 
-    One that bends at 0 alone is the pinball loss of a quantile, up to its size.
+    A loss whose only knot is 0 is the pinball loss of a quantile, up to a factor.
     """
     tau = float(slopes[-1] / (slopes[-1] - slopes[0]))
     if len(knots) > 1 or knots[0] != 0.0 or tau == 0.5:
@@ -51,7 +51,7 @@ def judged_by(knots: Floats, slopes: Floats) -> dict[str, Any]:
     return {"kind": "quantile", "level": tau}
 
 
-def _own_loss(knots: Any, slopes: Any) -> tuple[Floats, Floats]:
+def _check_knots(knots: Any, slopes: Any) -> tuple[Floats, Floats]:
     """Check the knots and slopes of a loss."""
     knots = check_vector(knots, np.size(knots), "knots", scalar=False, of="the loss")
     slopes = check_vector(slopes, len(knots) + 1, "slopes", scalar=False, of="the knots")

@@ -56,9 +56,9 @@ def rlad_path(
     Returns
     -------
     SolutionPath
-        In lam to infinity, or in s from 0. In lam it is constant between breakpoints, where it
-        jumps: there any point between both ends is optimal. In s it is continuous. Of several
-        optimal b it is the middle.
+        In lam to infinity, or in s from 0. In lam w and b are constant between breakpoints and jump
+        there: at a breakpoint any point between both ends is optimal. In s they are continuous. Of
+        several optimal b it is the middle.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def rlad_path(
     """
     vary = what_varies(vary, {"lam": None, "s": None}, lam_min=lam_min, s_max=s_max)
     samples = Samples.of(X).centred()
-    targets, level = samples.near_targets(y, X)
+    targets, level = samples.centred_targets(y, X)
     weights = check_sample_weight(sample_weight, X, targets)
     data = samples.losses(losses.absolute(targets, weights))
     penalty = l1_penalty(samples.features, positive, penalty_factor, bounds)
@@ -94,6 +94,6 @@ def rlad_path(
     def model(t: float) -> Problem:
         return Problem(data, constraint=t) if vary == "s" else Problem(data, penalty(t))
 
-    own: dict[str, Any] = {"parameter": vary, "reading": samples.reading("robust", offset=level)}
-    own |= up_to(s_max, "s_max") if vary == "s" else from_least(lam_min, "lam_min")
-    return model_path(model, **own, callback=callback, check=check)
+    kwargs: dict[str, Any] = {"parameter": vary, "reading": samples.reading("robust", offset=level)}
+    kwargs |= up_to(s_max, "s_max") if vary == "s" else from_least(lam_min, "lam_min")
+    return model_path(model, **kwargs, callback=callback, check=check)

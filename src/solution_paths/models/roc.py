@@ -88,12 +88,12 @@ def roc_curve(path: SolutionPath, X_val: Rows, y_val: ArrayLike) -> RocCurve:
     True
     """
     if (count := len(path.reading.classes)) != 2:
-        found = f"{count} classes" if count else "numbers"
-        raise ValueError(f"A ROC curve is of two labels, not of {found}: use path.error_curve.")
+        kind = f"{count} classes" if count else "numbers"
+        raise ValueError(f"A ROC curve is of two labels, not of {kind}: use path.error_curve.")
     larger = np.asarray(y_val) == path.reading.classes[1]
     if not 0 < larger.sum() < len(larger):
         raise ValueError("y_val must hold both labels of the path: a rate is a share of one.")
-    sides = 1.0 * larger, 1.0 * ~larger
-    miss, false = (path.error_curve(X_val, y_val, "zero_one", own) for own in sides)
+    of_label = 1.0 * larger, 1.0 * ~larger
+    miss, false = (path.error_curve(X_val, y_val, "zero_one", weights) for weights in of_label)
     edges = np.unique(np.concatenate([miss.edges, false.edges]))
     return RocCurve(edges, false.on(edges).left, 1.0 - miss.on(edges).left)

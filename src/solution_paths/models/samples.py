@@ -1,4 +1,4 @@
-"""What functions share that state their problem: checked samples, their losses, their reading."""
+"""Checked samples, their losses and their reading: shared by all models."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ..validation import (
     plain_labels,
     warn_if_badly_scaled,
 )
-from .varying import held, what_varies
+from .varying import fixed, what_varies
 
 IN_INVERSE = Scale(inverse=True, divided=True)  # a weight lam of the ridge, in t = 1 / lam
 
@@ -44,7 +44,7 @@ __all__ = [
     "Samples",
     "Scale",
     "SolutionPath",
-    "held",
+    "fixed",
     "model_path",
     "what_varies",
 ]
@@ -60,12 +60,12 @@ class Samples:
     kernel : Kernel or CentredKernel
     names : names of columns, or None
     shifts : (d,) array or None
-        What has been taken off the columns of X.
+        Constants that were subtracted from the columns of X.
     diagonal : float
-        What is added to the diagonal of the kernel.
+        Added to the diagonal of the kernel matrix.
     feature : float
-        The value of an appended feature, 0 if there is none: the last column of X or, with a
-        kernel, added to it as its square.
+        The value of an appended constant feature, 0 if there is none: it is the last column of X
+        or, with a kernel, its square is added to all kernel values.
     """
 
     X: Any
@@ -89,16 +89,16 @@ class Samples:
         diagonal = check_number(diagonal, "diagonal", least=0)
         names, X = feature_names(X), check_X(X)
         plain = isinstance(kernel, str) and kernel == "linear"
-        own = LINEAR if plain else check_kernel(X, kernel, gamma, degree, coef0)
+        chosen = LINEAR if plain else check_kernel(X, kernel, gamma, degree, coef0)
         if kernel != "precomputed":
             warn_if_badly_scaled(X, names)
         if diagonal > 0 and kernel == "linear":
-            own = Kernel("poly", degree=1)  # the same, but its matrix is at hand
-        return cls(X, own, names, diagonal=diagonal)
+            chosen = Kernel("poly", degree=1)  # the same, but its matrix is at hand
+        return cls(X, chosen, names, diagonal=diagonal)
 
     @cached_property
     def K(self) -> Floats | None:
-        """The (n, n) matrix of kernel values, exactly symmetric, to which nobody can write."""
+        """The (n, n) matrix of kernel values, exactly symmetric and read-only."""
         if self.linear:
             return None
         if self.kernel.name != "precomputed":
@@ -108,36 +108,36 @@ class Samples:
         if plain and not K.flags.writeable and asymmetry(K) == 0.0:  # as it was given
             return K
         given = self.kernel.name == "precomputed"
-        found = symmetrised(np.array(K) if given else K, writable=True)
+        values = symmetrised(np.array(K) if given else K, writable=True)
         if self.diagonal or self.feature:
-            found += self.feature**2
-            found[np.diag_indices_from(found)] += self.diagonal
-        found.flags.writeable = False
-        return found
+            values += self.feature**2
+            values[np.diag_indices_from(values)] += self.diagonal
+        values.flags.writeable = False
+        return values
 
     @cached_property
     def factor(self) -> Floats | None:
-        """Rows (n, r) whose products are the kernel, where few columns say it all."""
+        """A factor (n, r) of the kernel matrix, where few columns suffice; else None."""
         if self.K is None or self.diagonal:
             return None
         if isinstance(self.kernel, Kernel) and self.kernel.n_monomials(self.X.shape[1]) <= min(
             self.n, MAX_RANK
         ):
-            found = self.kernel.monomials(self.X)
-            return beside(found, self.feature) if self.feature else found
+            rows = self.kernel.monomials(self.X)
+            return with_column(rows, self.feature) if self.feature else rows
         alike = self.kernel.name == "rbf" or isinstance(self.kernel, CentredKernel)
         return rows_of_gram(self.K, alike=alike)
 
     @property
     def linear(self) -> bool:
-        """Whether there is no kernel but the product of rows."""
+        """Whether the kernel is linear, so that no kernel matrix is needed."""
         return self.kernel.name == "linear"
 
     def centred(self, bias: bool = True) -> Samples:
-        """Return samples as near to zero as a bias of the model makes up for.
+        """Return centred samples, if the model has a bias, which makes up for it.
 
-        Columns that lie far from zero, like a year, lose most of it, and constant ones all; kernel
-        values that hardly differ lose what they have in common.
+        A column far from zero, like a year, is shifted near zero, and a constant one to zero; of
+        kernel values that hardly differ the common part is subtracted.
         """
         if not bias:
             return self
@@ -149,7 +149,7 @@ class Samples:
 
     def with_feature(self, value: float) -> Samples:
         """Return samples with an appended feature of constant value, whose weight is a bias."""
-        X = beside(self.X, value) if self.linear and value else self.X
+        X = with_column(self.X, value) if self.linear and value else self.X
         return replace(self, X=X, feature=value)
 
     @property
@@ -159,30 +159,30 @@ class Samples:
 
     @property
     def features(self) -> int:
-        """The number of coefficients of a linear model, or of a kernel's expansion."""
+        """The number of coefficients: of columns, or of terms of a kernel's expansion."""
         return int(self.X.shape[1]) if self.linear else self.n
 
     @property
-    def widest(self) -> float:
-        """How far the values of one column are apart, at most."""
+    def largest_range(self) -> float:
+        """The largest range of values in one column."""
         high, low = self.X.max(axis=0), self.X.min(axis=0)
         return float((high - low).max())
 
     def targets(self, y: ArrayLike, X: Rows, name: str = "y") -> Floats:
-        """Check real targets; X is as it was given."""
+        """Check real targets; X is what the user gave."""
         check_index(X, y, name)
         return check_vector(y, self.n, name, scalar=False)
 
-    def near_targets(
+    def centred_targets(
         self, y: ArrayLike, X: Rows, bias: bool = True, name: str = "y"
     ) -> tuple[Floats, float]:
-        """Check real targets; return them less a constant, where they lie far from zero, and it."""
-        own = self.targets(y, X, name)
-        level = shift_of_targets(own) if bias else 0.0
-        return own - level, level
+        """Check real targets; return targets minus a level, and the level: 0 if they are near 0."""
+        targets = self.targets(y, X, name)
+        level = shift_of_targets(targets) if bias else 0.0
+        return targets - level, level
 
     def labels(self, y: ArrayLike, X: Rows) -> tuple[Floats, Labels]:
-        """Check two labels; return them as -1 and +1, and what these stand for."""
+        """Check two labels; return them as -1 and +1, and the two classes."""
         check_index(X, y, "y")
         return check_labels(y, self.n)
 
@@ -200,7 +200,7 @@ class Samples:
         return codes, classes
 
     def losses(self, pieces: Pieces, free: Any = 1.0, rows: Any = None) -> Losses:
-        """Return losses of f(x_i) + free v, or of combinations of samples by ``rows``."""
+        """Return losses of f(x_i) + free v, or of linear combinations ``rows`` of samples."""
         if not self.linear:
             return Losses(pieces, rows, free)
         return Losses(pieces, self.X if rows is None else Product(rows, self.X), free)
@@ -219,16 +219,16 @@ class Samples:
         zero: bool = True,
         level: float | tuple[float, ...] | None = None,
     ) -> Reading:
-        """Return how solutions read: f(x) = w.x + bias v + offset.
+        """Return the reading of solutions: f(x) = w.x + bias v + offset.
 
-        With ``signs`` (n,) duals are those of labels: times these. ``zero`` tells whether f = 0 is
-        positive. By its kind, and the level of a quantile, a model says what it may be judged by.
+        With ``signs`` (n,) duals are multiplied by them. ``zero`` is whether f = 0 counts as
+        positive. ``kind``, and the level of a quantile, decide which errors apply.
         """
         columns = self.X.shape[1] - bool(self.linear and self.feature)
-        own = Reading(columns, np.array(bias, dtype=np.float64), kernel=self.kernel)
+        reading = Reading(columns, np.array(bias, dtype=np.float64), kernel=self.kernel)
         given = self.linear or self.kernel == Kernel("precomputed")
         return replace(
-            own,
+            reading,
             rows=None if given else self.X,
             kind=kind,
             classes=np.asarray(classes),
@@ -242,7 +242,7 @@ class Samples:
         )
 
 
-def beside(X: Any, value: float) -> Any:
+def with_column(X: Any, value: float) -> Any:
     """Return rows with a constant column appended."""
     column = np.full((X.shape[0], 1), value)
     if sp.issparse(X):
@@ -251,25 +251,25 @@ def beside(X: Any, value: float) -> Any:
 
 
 def ranked_pairs(n: int, pairs: Any, scores: Any, queries: Any) -> np.ndarray:
-    """Return pairs as they are given, or as scores make them."""
+    """Return pairs as given, or all pairs of a query whose scores differ."""
     if (pairs is None) == (scores is None):
         raise ValueError("Give either pairs or scores: which rows are to be ranked above others.")
     if pairs is None:
-        own = check_vector(scores, n, "scores", scalar=False)
-        same = np.ones((n, n), dtype=bool)
+        ranks = check_vector(scores, n, "scores", scalar=False)
+        same_query = np.ones((n, n), dtype=bool)
         if queries is not None:
             groups = np.asarray(queries)
             if groups.shape != (n,):
                 raise ValueError(
                     f"queries has shape {groups.shape}; give one for each of {n} rows."
                 )
-            same = groups[:, None] == groups
-        found = np.argwhere((own[:, None] > own) & same)
+            same_query = groups[:, None] == groups
+        ranked = np.argwhere((ranks[:, None] > ranks) & same_query)
     else:
-        found = np.asarray(pairs)
-        fits = found.ndim == 2 and found.shape[1] == 2 and found.dtype.kind in "iu"
-        if not fits or found.min(initial=0) < 0 or found.max(initial=0) >= n:
+        ranked = np.asarray(pairs)
+        fits = ranked.ndim == 2 and ranked.shape[1] == 2 and ranked.dtype.kind in "iu"
+        if not fits or ranked.min(initial=0) < 0 or ranked.max(initial=0) >= n:
             raise ValueError(f"pairs must be an (m, 2) array of rows, 0 to {n - 1}: correct it.")
-    if not len(found):
+    if not len(ranked):
         raise ValueError("There are no pairs to rank: all scores of each query are alike.")
-    return found
+    return ranked

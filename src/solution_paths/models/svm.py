@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 
 from ..problem import Problem, losses
 from ..validation import Rows
-from .limits import of_costs
+from .limits import cost_range
 from .samples import Callback, Samples, SolutionPath, model_path
 from .weights import check_sample_weight
 
@@ -31,7 +31,7 @@ def svm_path(
         1/2 ||w||^2 + C sum_i max(0, 1 - y_i (w.x_i + b)),
 
     with a free bias b; with sample weights s_i the costs are C s_i. After the last breakpoint the
-    solution is linear in C for ever (constant, when the classes are separable).
+    solution is linear in C (constant, when the classes are separable).
 
     Parameters
     ----------
@@ -43,11 +43,11 @@ def svm_path(
         Weights s_i >= 0, some of them positive in both classes; all 1 by default. A weight of 2
         counts as the row twice, one of 0 as no row.
     C_max : float, optional
-        Where to stop. With ``numpy.inf`` the path goes on after its last breakpoint. So does by
-        default that of a linear model; a kernel's stops at the first breakpoint above 1e6, or
-        above 1e6 / mean(K_ii) where that is more: that is beyond all that is searched for
-        (scikit-learn's and LIBSVM's users go up to 2^15 with an rbf kernel, whose K_ii are 1), and
-        further on rounding decides which of almost dependent rows are on their margins.
+        Where to stop. With ``numpy.inf``, and by default for a linear model, the path goes on to
+        infinity. With a kernel it stops by default at the first breakpoint above 1e6, or above
+        1e6 / mean(K_ii) where that is more. That is beyond usual searches (up to 2^15 with an rbf
+        kernel, whose K_ii are 1); further on rounding decides which of almost dependent rows are
+        on their margins.
     kernel, gamma, degree, coef0
         See `quantile_svm_path`.
     callback, check
@@ -94,6 +94,6 @@ def svm_path(
     def model(C: float) -> Problem:
         return samples.machine(losses.hinge(signs, C * weights))
 
-    end = of_costs(samples, C_max, weights.max())
-    own = samples.reading("sign", classes, signs=signs)
-    return model_path(model, **end, parameter="C", reading=own, callback=callback, check=check)
+    end = cost_range(samples, C_max, weights.max())
+    reading = samples.reading("sign", classes, signs=signs)
+    return model_path(model, **end, parameter="C", reading=reading, callback=callback, check=check)

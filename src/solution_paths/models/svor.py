@@ -34,16 +34,16 @@ def svor_path(
         1/2 ||w||^2 + C sum_j [ sum_{i below} max(0, 1 + f(x_i) - b_j)
                               + sum_{i above} max(0, 1 - f(x_i) + b_j) ],    f(x) = w.x,
 
-    with costs C s_i for sample weights s_i. With explicit thresholds the samples below and above
-    b_j are those of the two classes beside it, and their order is enforced; with implicit ones they
-    are all of them, and the order comes by itself. Two classes: the C-SVM, with b = -b_1.
+    with costs C s_i for sample weights s_i. With explicit thresholds the sums for b_j are over its
+    two adjacent classes, and the order of thresholds is a constraint. With implicit ones they are
+    over all samples, and the order needs none. With two classes it is the C-SVM, b = -b_1.
 
     Parameters
     ----------
     X : (n, d) array or CSR matrix, or (n, n) Gram matrix with ``kernel="precomputed"``
     y : (n,) array
         Labels of two classes or more: numbers, or an ordered `pandas.Categorical` (also a Series
-        of it), whose order of categories is that of the classes. Strings have none.
+        of it), whose order of categories is that of the classes. Strings are refused.
     thresholds : {"explicit", "implicit"}
     C_max : float, optional
         Where to stop.
@@ -53,8 +53,8 @@ def svor_path(
     Returns
     -------
     SolutionPath
-        In ``C`` from 0 up; ``free`` gives the thresholds, ``predict`` the class whose thresholds
-        f(x) lies between. ``error_curve(..., "absolute")`` is the mean distance of classes. Of
+        In ``C`` from 0 up; ``free`` gives the thresholds, ``predict`` the class between whose
+        thresholds f(x) lies. ``error_curve(..., "absolute")`` is the mean distance of classes. Of
         several optimal thresholds they are the middle, one after the other.
 
     Raises
@@ -96,5 +96,5 @@ def svor_path(
         return Problem(groups, ridge=1.0, kernel=samples.K)
 
     reading = samples.reading("order", classes, np.zeros((1, r - 1)))
-    own = up_to(C_max, "C_max") | {"parameter": "C", "callback": callback}
-    return model_path(model, **own, reading=reading, check=check)
+    options = up_to(C_max, "C_max") | {"parameter": "C", "callback": callback}
+    return model_path(model, **options, reading=reading, check=check)

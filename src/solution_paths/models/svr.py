@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from ..problem import Problem, losses
 from ..validation import Rows
 from .limits import down_to, from_least, up_to
-from .samples import IN_INVERSE, Callback, Samples, SolutionPath, held, model_path, what_varies
+from .samples import IN_INVERSE, Callback, Samples, SolutionPath, fixed, model_path, what_varies
 from .weights import check_sample_weight
 
 
@@ -36,7 +36,7 @@ def svr_path(
         1/2 ||w||^2 + C sum_i max(0, |y_i - f(x_i)| - epsilon),    f(x) = w.x + b,
 
     or, where ``lam`` varies, ``sum_i max(0, |y_i - f(x_i)| - epsilon) + lam/2 ||w||^2``: the same
-    at lam = 1 / C. Losses count as often as sample weights say.
+    at lam = 1 / C. Sample weights multiply the losses.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def svr_path(
     vary : {"C", "lam", "epsilon"}, optional
         The path's parameter; if not named, the first of these that isn't given.
     C : float, optional
-        > 0, 1.0 by default, in units of 1 / y where X has none; used where epsilon varies.
+        > 0, 1.0 by default; used where epsilon varies. (Its unit is 1 / y if X has no unit.)
     epsilon : float, optional
         >= 0, 0.1 by default, in units of y; used where C or lam varies.
     lam_min, epsilon_min : float, default 0.0
@@ -82,18 +82,18 @@ def svr_path(
     """
     given, limits = {"C": C, "lam": None, "epsilon": epsilon}, {"C_max": C_max, "lam_min": lam_min}
     vary = what_varies(vary, given, ("C", "lam"), **limits, epsilon_min=epsilon_min)
-    C, epsilon = held("C", C, 1.0, above=0), held("epsilon", epsilon, 0.1, least=0)
+    C, epsilon = fixed("C", C, 1.0, above=0), fixed("epsilon", epsilon, 0.1, least=0)
     samples = Samples.of(X, kernel, gamma, degree, coef0).centred()
-    targets, level = samples.near_targets(y, X)
+    targets, level = samples.centred_targets(y, X)
     weights = check_sample_weight(sample_weight, X, targets)
 
     def model(t: float) -> Problem:
         cost, tube = (C, t) if vary == "epsilon" else (t, epsilon)
         return samples.machine(losses.epsilon_insensitive(targets, tube, cost * weights))
 
-    own = {
+    options = {
         "C": up_to(C_max, "C_max"),
         "lam": down_to(lam_min, "lam_min") | {"scale": IN_INVERSE},
         "epsilon": from_least(epsilon_min, "epsilon_min"),
     }[vary] | {"parameter": vary, "callback": callback, "check": check}
-    return model_path(model, **own, reading=samples.reading(offset=level))
+    return model_path(model, **options, reading=samples.reading(offset=level))

@@ -1,4 +1,4 @@
-"""Exact incremental and decremental learning: samples that come and go."""
+"""Exact incremental and decremental learning: samples enter and leave."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 
 from ..solution import SolutionPath
 from ..validation import shown
-from .weights import check_someone_stays, moved_weights
+from .weights import check_remaining_weight, updated_weights
 
 
 def update_instances(
@@ -18,9 +18,9 @@ def update_instances(
 ) -> SolutionPath:
     """Let instances enter and leave a training set: exact incremental and decremental learning.
 
-    The weights of those that enter grow from zero, of those that leave shrink to zero, along one
-    line; the cost is that of the events in between, not of a new training. ``dual(1.0)`` and
-    ``predict(X, 1.0)`` of the result belong to the new training set.
+    Along one line the weights of entering instances grow from zero, and those of leaving instances
+    shrink to zero. The cost is that of the events in between, not of a new training. ``dual(1.0)``
+    and ``predict(X, 1.0)`` of the result belong to the new training set.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def update_instances(
     enter, leave : (k,) int arrays, default ()
         Rows of ``X`` whose weight is zero, and rows whose weight is not.
     weight : scalar or (k,) array, optional
-        Weights of those that enter; by default the largest weight there is.
+        Weights of the entering instances; by default the largest weight of all.
 
     Returns
     -------
@@ -40,8 +40,8 @@ def update_instances(
     Raises
     ------
     ValueError
-        For a row out of range, one that enters although it takes part, or leaves although it does
-        not; the message names it.
+        For a row out of range, an entering row whose weight is positive, or a leaving row whose
+        weight is zero; the message names it.
 
     References
     ----------
@@ -66,7 +66,7 @@ def update_instances(
         raise TypeError(
             f"path must be a SolutionPath, not {shown(path)}; compute one with weighted_svm_path."
         )
-    own = path.check_continuable()
-    new = moved_weights(own.weights, enter, leave, weight)
-    check_someone_stays(new, own.labels)
+    continuation = path.check_continuable()
+    new = updated_weights(continuation.weights, enter, leave, weight)
+    check_remaining_weight(new, continuation.labels)
     return path.continue_to(new)

@@ -1,7 +1,7 @@
 """Which of a model's parameters varies: one rule for all functions.
 
-What is given a value stands still. Of the others the first in `ORDER` varies, unless ``vary`` names
-one. Only what varies has limits.
+A parameter with a value is fixed. Of the others the first in `ORDER` varies, unless ``vary`` names
+one. Only the parameter that varies has limits.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def what_varies(
     given : dict
         The model's parameters, as the user gave them.
     either : tuple of str
-        Those of which one says what the others do: neither varies where one is given.
+        Parameters that express the same thing: where one is given, all of them are fixed.
     **limits : float, optional
-        Where the path in a parameter begins or ends, as in ``C_max``; None or 0 if not given.
+        The ends of a path in each parameter, as in ``C_max``; None or 0 if not given.
     """
     vary = _varies(vary, given, either)
     for name, value in limits.items():
@@ -45,15 +45,15 @@ def what_varies(
 
 
 def _varies(vary: str | None, given: dict[str, float | None], either: tuple[str, ...]) -> str:
-    """Return the parameter that varies, whatever its limits."""
+    """Return the parameter that varies, without a look at limits."""
     named = [name for name, value in given.items() if value is not None]
     held = {*named, *(either if set(named) & set(either) else ())}
     choices = [name for name in ORDER if name in given]
-    left = [name for name in choices if name not in held]
-    if vary is None and not left:
+    varying = [name for name in choices if name not in held]
+    if vary is None and not varying:
         raise ValueError(f"{' and '.join(named)} are given: leave out the one that is to vary.")
     if vary is None:
-        return left[0]
+        return varying[0]
     check_choice(vary, "vary", choices)
     if vary in held:
         other = vary if vary in named else next(name for name in named if name in either)
@@ -61,6 +61,6 @@ def _varies(vary: str | None, given: dict[str, float | None], either: tuple[str,
     return vary
 
 
-def held(name: str, value: float | None, default: float, **bounds: Any) -> float:
-    """Return what a parameter is where it stands still; see `check_number`."""
+def fixed(name: str, value: float | None, default: float, **bounds: Any) -> float:
+    """Return the value of a fixed parameter; see `check_number` for the bounds."""
     return check_number(default if value is None else value, name, **bounds)

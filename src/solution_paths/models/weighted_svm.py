@@ -32,9 +32,9 @@ def weighted_svm_path(
         1/2 ||w||^2 + sum_i C_i max(0, 1 - y_i (w.x_i + b)),
         C = (1 - theta) weights_from + theta weights_to,
 
-    with a free bias b. A weight of zero takes an instance out: an instance that enters has weight
-    zero in ``weights_from``, one that leaves in ``weights_to``. `SolutionPath.continue_to` goes on
-    from the end to further weights.
+    with a free bias b. An instance of weight zero takes no part: an entering instance has weight
+    zero in ``weights_from``, a leaving one in ``weights_to``. `SolutionPath.continue_to` continues
+    the path to further weights.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def weighted_svm_path(
     [[0.55]]
     >>> path.predict([[3.0]], 0.5).tolist(), path.predict([[3.0]], 0.6).tolist()
     (['yes'], ['no'])
-    >>> path.dual(1.0).round(3).tolist()  # who determines the decision in the end
+    >>> path.dual(1.0).round(3).tolist()  # support vectors at the end
     [0.0, 0.0, 0.0, 2.0, 2.0, 0.0]
     >>> path.certify().ok
     True

@@ -79,7 +79,7 @@ def weighted_svr_path(
     True
     """
     samples = Samples.of(X, kernel, gamma, degree, coef0, diagonal).centred()
-    targets, level = samples.near_targets(y, X)
+    targets, level = samples.centred_targets(y, X)
     epsilon = check_number(epsilon, "epsilon", least=0)
     return weighted_path(
         samples,

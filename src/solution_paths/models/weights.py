@@ -12,13 +12,12 @@ from ..validation import Floats, Labels, Rows, check_index, check_rows, check_we
 NO_CLASSES: Labels = np.empty(0)  # regression
 
 
-def moved_weights(
+def updated_weights(
     weights: Floats, enter: ArrayLike, leave: ArrayLike, weight: ArrayLike | None
 ) -> Floats:
-    """Return the weights once some instances have entered, and others left."""
+    """Return the weights after some instances have entered and others have left."""
     enter, leave = (
-        check_rows(chosen, len(weights), name)
-        for name, chosen in (("enter", enter), ("leave", leave))
+        check_rows(rows, len(weights), name) for name, rows in (("enter", enter), ("leave", leave))
     )
     for row in enter[weights[enter] > 0][:1]:
         raise ValueError(f"enter names row {row}, which takes part already; leave it out.")
@@ -31,9 +30,9 @@ def moved_weights(
     return new
 
 
-def check_someone_stays(weights: Floats, labels: Labels | None) -> None:
-    """Refuse to let a whole class leave, or in regression (without labels) everyone."""
-    lost = without_weight(weights, labels)
+def check_remaining_weight(weights: Floats, labels: Labels | None) -> None:
+    """Refuse weights that are all zero or, with labels, zero for a whole class."""
+    lost = weightless_class(weights, labels)
     if lost:
         raise ValueError(
             f"leave takes out every instance{lost}, so that the free bias is undetermined; keep at "
@@ -41,8 +40,8 @@ def check_someone_stays(weights: Floats, labels: Labels | None) -> None:
         )
 
 
-def without_weight(weights: Floats, labels: Labels | None) -> str:
-    """Say which class has no weight at all, as labels are written; "" where each has some."""
+def weightless_class(weights: Floats, labels: Labels | None) -> str:
+    """Name a class that has no weight, for messages; "" where each class has some."""
     if not weights.any():
         return " that had a weight"
     for label in [] if labels is None else np.unique(labels).tolist():
@@ -52,10 +51,9 @@ def without_weight(weights: Floats, labels: Labels | None) -> str:
 
 
 def check_usable(weights: ArrayLike, y: Any, name: str, classes: Labels) -> Floats:
-    """Return weights with which a free bias is determined: some weight, in every class.
+    """Return checked weights that determine a free bias: each class has some weight.
 
-    ``classes`` are the labels that -1 and +1 in y stand for, or codes from 0 on; in regression
-    there are none.
+    ``classes`` are the labels that -1 and +1, or codes from 0 on, in y encode; empty in regression.
     """
     weights = check_weights(weights, len(y), name)
     if not weights.any():
@@ -83,8 +81,8 @@ def check_shares(
     weights: ArrayLike | None, X: Rows, y: Any, classes: Labels = NO_CLASSES
 ) -> Floats:
     """Return the weights as shares of their sum: all 1/n where none are given."""
-    found = check_sample_weight(weights, X, y, classes)
-    return np.asarray(found / found.sum())
+    sample_weights = check_sample_weight(weights, X, y, classes)
+    return np.asarray(sample_weights / sample_weights.sum())
 
 
 def check_ends(

@@ -25,7 +25,7 @@ from solution_paths import (
     weighted_svr_path,
 )
 from solution_paths.kernels.centring import bias_at_zero, shifted, shifts_of
-from solution_paths.models import stated
+from solution_paths.models import samples
 
 rng = np.random.default_rng(5)
 X = rng.normal(size=(40, 3))
@@ -264,7 +264,7 @@ def test_fuzzed(function, data):
 @pytest.mark.parametrize("seed", [3, 13, 19])
 def test_two_samples_that_take_turns_for_ever_end_a_walk(seed, monkeypatch):
     """Times in seconds that weren't centred: 1e-7 of t in each turn, until memory was full."""
-    monkeypatch.setattr(stated, "shifts_of", lambda X: np.zeros(X.shape[1]))
+    monkeypatch.setattr(samples, "shifts_of", lambda X: np.zeros(X.shape[1]))
     own = np.random.default_rng(seed)
     times = 1.6e9 + np.sort(own.integers(0, 86400 * 365, 25)).astype(float)
     columns = np.column_stack([times, (times // 86400) % 7, own.normal(size=25)])
