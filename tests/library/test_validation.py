@@ -622,7 +622,7 @@ def test_a_gram_matrix_has_no_columns_to_scale():
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_progress_never_goes_back_and_ends_at_one(function, monkeypatch):
-    monkeypatch.setattr(run, "TOLD", 1)
+    monkeypatch.setattr(run, "STEPS_PER_CALLBACK", 1)
     seen = []
     path = function(**arguments(function, callback=lambda *told: seen.append(told)))
     done, events = np.array(seen).T

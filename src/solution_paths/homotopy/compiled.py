@@ -1,9 +1,9 @@
-"""How the functions of the homotopy are compiled, and the memory that they share.
+"""Compilation of the homotopy's functions, and the memory that they share.
 
-Lean functions don't count references: numba would count one for each array handed on, which costs
+Lean functions don't count references: numba would count one for each array passed on, which costs
 more than the work on a short row. Such a function must not create arrays.
 
-A `struct` is handed on as one address; a tuple of arrays would be taken apart at each call.
+A `struct` is passed as one address; a tuple of arrays would be taken apart at each call.
 """
 
 from __future__ import annotations
@@ -92,19 +92,19 @@ def record(cls: type) -> type:
 
 def new(cls: type[R], **numbers: float) -> R:
     """Return a record of zeros, but for the numbers given."""
-    made = np.zeros(cls.dtype.itemsize // 8, np.int64).view(cls.dtype)[0]
+    numbers_record = np.zeros(cls.dtype.itemsize // 8, np.int64).view(cls.dtype)[0]
     for name, number in numbers.items():
-        made[name] = number
-    return made
+        numbers_record[name] = number
+    return numbers_record
 
 
 @dataclass_transform(frozen_default=True)
 def struct(cls: type) -> type:
-    """Make a frozen dataclass of numbers, arrays, records and structs that goes as one address.
+    """Make a frozen dataclass of numbers, arrays, records and structs, passed as one address.
 
     An instance keeps its arrays alive, and a table of words that compiled code reads: a number, the
     address of a record or of another struct, or an array's address and shape. The table never
-    changes, which lets loops keep what they read.
+    changes, so that loops may keep its words in registers.
     """
     hints = get_type_hints(cls, include_extras=True)
     fields = tuple((name, _field_type(hint)) for name, hint in hints.items())
@@ -138,22 +138,22 @@ def _write_words(self) -> None:
     values["address"] = _address(values["words"])
 
 
-def altered(own: R, **changed: Any) -> R:
+def altered(old: R, **changed: Any) -> R:
     """Return a struct with other values in some fields, as `dataclasses.replace` does.
 
-    Only the words of these are written.
+    Only the words of these fields are written.
     """
-    kind, made = own._numba_type_, object.__new__(type(own))
-    values = vars(made)
-    values.update(vars(own))
+    kind, new_struct = old._numba_type_, object.__new__(type(old))
+    values = vars(new_struct)
+    values.update(vars(old))
     values.update(changed)
     words = values["words"] = values["words"].copy()
     for name, ndim, dtype in kind.plain:
         if name in changed:
             first = kind.position[name]
-            words[first : first + 1 + ndim] = _words(made, name, ndim, dtype, changed[name])
+            words[first : first + 1 + ndim] = _words(new_struct, name, ndim, dtype, changed[name])
     values["address"] = _address(words)
-    return made
+    return new_struct
 
 
 def _words(self, name, ndim, dtype, value) -> list[int]:
@@ -178,17 +178,17 @@ def _word(self, name, dtype, value) -> int:
 
 
 def _address(array) -> int:
-    """Return where an array's numbers stand, if it has any."""
+    """Return the address of an array's numbers, 0 if it has none."""
     if not array.size:
         return 0
     try:
         return _addressof(_byte_of(array))
-    except TypeError:  # nobody may write to it
-        return array.ctypes.data  # which takes five times as long
+    except TypeError:  # a read-only array
+        return array.ctypes.data  # five times slower
 
 
 def _check_array(self, name, ndim, dtype, value) -> None:
-    """Compiled code would read other memory than it should."""
+    """Raise an error for an array that compiled code would misread."""
     if value.ndim != ndim or value.dtype != dtype or not value.flags.c_contiguous:
         raise TypeError(
             f"{type(self).__name__}.{name} must be a C-contiguous array of {ndim} dimensions of "

@@ -1,7 +1,7 @@
-"""Arrays of structs in compiled code: C-contiguous, and nobody counts references to them.
+"""Arrays of structs in compiled code: C-contiguous, without reference counts.
 
 Numba's own code for an element of an array is some forty instructions before it is optimised, since
-an array may have any strides; here it is ten, which halves what is written, read and optimised.
+an array may have any strides; here it is ten, which halves the code.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from numba.core.imputils import lower_builtin, lower_cast
 from numba.extending import register_model
 from numba.np import arrayobj
 
-PARTS = ("meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides")
+ARRAY_MEMBERS = ("meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides")
 
 
 class Field(types.Array):
-    """The type of an array in a struct, of its rows and of what is cut out of them."""
+    """The type of an array in a struct, of its rows and of their slices."""
 
     def __init__(self, dtype: types.Type, ndim: int) -> None:
         super().__init__(dtype, ndim, "C", name=f"field({dtype}, {ndim}d)")
 
     def copy(self, *given: Any, **named: Any) -> types.Array:
-        """Return the type with other dimensions: a field's, if it is contiguous."""
-        found = super().copy(*given, **named)
-        return Field(found.dtype, found.ndim) if found.layout == "C" and found.mutable else found
+        """Return the type with other dimensions: a `Field` if it is contiguous."""
+        base = super().copy(*given, **named)
+        return Field(base.dtype, base.ndim) if base.layout == "C" and base.mutable else base
 
     def unify(self, context: Any, other: Any) -> Any:
-        """Return the type of what may be either."""
+        """Return the common type of two types."""
         return self if self == other else super().unify(context, other)
 
 
@@ -42,7 +42,7 @@ class _FieldModel(models.ArrayModel):
 
 
 def made(context: Any, builder: Any, kind: types.Array, data: Any, shape: list[Any]) -> Any:
-    """Return a contiguous array of numbers that stand at an address."""
+    """Return a contiguous array of the numbers at an address."""
     size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
     word = context.get_value_type(types.intp)
     strides, count = [word(size)], shape[0]
@@ -57,35 +57,37 @@ def made(context: Any, builder: Any, kind: types.Array, data: Any, shape: list[A
         "shape": cgutils.pack_array(builder, shape),
         "strides": cgutils.pack_array(builder, strides),
     }
-    found = ir.Constant(context.get_value_type(kind), ir.Undefined)
-    for k, name in enumerate(PARTS):
-        value = values.get(name, ir.Constant(found.type.elements[k], None))  # nobody's memory
-        found = builder.insert_value(found, value, k)
-    return found
+    array = ir.Constant(context.get_value_type(kind), ir.Undefined)
+    for k, name in enumerate(ARRAY_MEMBERS):
+        value = values.get(name, ir.Constant(array.type.elements[k], None))  # null: no owner
+        array = builder.insert_value(array, value, k)
+    return array
 
 
 def _place(context: Any, builder: Any, kind: Field, array: Any, kinds: Any, indices: Any) -> Any:
-    """Return where an element, or a row's first one, stands, and the row's shape."""
-    shape = builder.extract_value(array, PARTS.index("shape"))
+    """Return the address of an element, or of a row's first one, and the row's shape."""
+    shape = builder.extract_value(array, ARRAY_MEMBERS.index("shape"))
     extents, at = cgutils.unpack_tuple(builder, shape, kind.ndim), None
     for k, extent in enumerate(extents):
         at = at if at is None else builder.mul(at, extent)
         if k < len(indices):
-            own = types.intp if kinds[k].signed else types.uintp
-            index = context.cast(builder, indices[k], kinds[k], own)
+            index_type = types.intp if kinds[k].signed else types.uintp
+            index = context.cast(builder, indices[k], kinds[k], index_type)
             counted = isinstance(index, ir.Constant) and index.constant >= 0
-            if own.signed and not counted:
+            if index_type.signed and not counted:
                 behind = builder.icmp_signed("<", index, index.type(0))
                 index = builder.select(behind, builder.add(index, extent), index)
             at = index if at is None else builder.add(at, index)
-    data = builder.extract_value(array, PARTS.index("data"))
+    data = builder.extract_value(array, ARRAY_MEMBERS.index("data"))
     return builder.gep(data, [at]), extents[len(indices) :]
 
 
 def _plain(context: Any, builder: Any, kind: types.Type, index: Any) -> Any:
-    """Return the types and values of indices that are integers alone; else nothing."""
+    """Return the types and values of indices if all are integers, else empty tuples."""
     kinds = tuple(kind.types) if isinstance(kind, types.BaseTuple) else (kind,)
-    if context.enable_boundscheck or not all(isinstance(own, types.Integer) for own in kinds):
+    if context.enable_boundscheck or not all(
+        isinstance(index_kind, types.Integer) for index_kind in kinds
+    ):
         return (), ()
     if not isinstance(kind, types.BaseTuple):
         return kinds, (index,)

@@ -57,15 +57,15 @@ class Shape:
     def conjugate(self, pull: Twofold) -> Shape:
         """Return functions with graph (-pull - p, x), p in the subdifferential of f at x.
 
-        Of piecewise linear f: a slope makes a knot, a knot a segment. Where the domain of f ends
-        the outermost slope means nothing: its knot lies on the next one, and changes nothing.
+        For piecewise linear f: each slope becomes a knot, each knot a segment. Where the domain of
+        f ends, the outermost slope is irrelevant: its knot coincides with the next one.
         """
         pull = Twofold(pull.high[:, None], pull.low[:, None])
         last, m = slice(None, None, -1), self.curvature.shape[1] - 1
-        own = np.tile(np.arange(m + 1), (len(self), 1))
-        own[:, 0] += self.closed[:, 0]
-        own[:, m] -= self.closed[:, 1]
-        slopes = self.slopes.take((np.arange(len(self))[:, None], own[:, last]))
+        slope_index = np.tile(np.arange(m + 1), (len(self), 1))
+        slope_index[:, 0] += self.closed[:, 0]
+        slope_index[:, m] -= self.closed[:, 1]
+        slopes = self.slopes.take((np.arange(len(self))[:, None], slope_index[:, last]))
         inner = np.r_[m - 1, m - 1 : -1 : -1, 0]
         return Shape(
             Moving(slopes.value.plus(pull).by(-1.0), slopes.rate.by(-1.0)),
@@ -78,7 +78,7 @@ class Shape:
 def tables(
     shapes: list[Shape],
 ) -> tuple[Array, Array, Array, Array, Flags, Flags, Flags, Flags]:
-    """Return the tables of groups of coordinates that follow each other: see `Graphs`.
+    """Return the tables of consecutive groups of coordinates: see `Graphs`.
 
     These are equation, lower, upper, curvature, exists, hollow, still and single.
     """
@@ -88,17 +88,17 @@ def tables(
     lower[..., 0], upper[..., 0] = -np.inf, np.inf
     exists, hollow, still = np.zeros((3, N, P), dtype=bool)
     curvature, single = np.zeros((N, P)), np.zeros(N, dtype=bool)
-    found = equation, lower, upper, curvature, exists, hollow, still, single
+    arrays = equation, lower, upper, curvature, exists, hollow, still, single
     first = 0
     for shape in shapes:
-        own = shape.knots.packed(), shape.slopes.packed(), shape.curvature, shape.closed
-        write(*read_only(*own), first, *found)
+        functions = shape.knots.packed(), shape.slopes.packed(), shape.curvature, shape.closed
+        write(*read_only(*functions), first, *arrays)
         first += len(shape)
-    return found
+    return arrays
 
 
 class Tabled(Protocol):
-    """What the loop reads of the graphs of all coordinates: see `Graphs`."""
+    """The arrays of all coordinates' graphs that the loop reads: see `Graphs`."""
 
     equation: Array
     lower: Array
@@ -118,42 +118,42 @@ class Graphs:
     widened : slice or None
         Coordinates whose knots have the multiplier of an l1 constraint on both sides.
     like : Graphs, optional
-        Graphs of the same coordinates with other rates: only knots that are hollow there, too, are.
+        Graphs of the same coordinates with other rates: knots are hollow only if hollow in both.
 
     Attributes
     ----------
     equation, lower, upper : (N, P, 4)
-        For each place its right-hand side and its limits: value and rate, two parts each.
+        Right-hand side and limits of each place: value and rate, two parts each.
     curvature : (N, P)
         Of segments; 0 at knots.
     hollow : (N, P) of bool
-        Knots that have no width at any t: they are passed through.
+        Knots without width (equal slopes on both sides) at any t: they are passed through.
     still : (N, P) of bool
-        Hollow knots at which nothing changes: no system feels them.
+        Hollow knots between segments of equal curvature: passing them leaves the system the same.
     single : (N,) of bool
-        Whose domain is one point at any t: its knots hold any dual.
+        Coordinates whose domain is one point at any t: their knots allow any dual.
     """
 
     def __init__(
         self, shapes: list[Shape], widened: slice | None = None, like: Graphs | None = None
     ):
         self.shapes = shapes
-        self.equation, self.lower, self.upper, self.curvature, *_ = found = tables(shapes)
-        self.exists, self.hollow, self.still, self.single = found[4:]
+        self.equation, self.lower, self.upper, self.curvature, *_ = arrays = tables(shapes)
+        self.exists, self.hollow, self.still, self.single = arrays[4:]
         if widened is not None:
             self.hollow[widened] = self.still[widened] = False
         if like is not None:
             self.hollow &= like.hollow
             self.still &= like.still
             self.single &= like.single
-        self._forget()
+        self._drop_idle_knots()
 
-    def _forget(self) -> None:
-        """Let segments reach over knots where nothing ever changes, and single knots over all."""
+    def _drop_idle_knots(self) -> None:
+        """Remove limits of segments where all knots are still, and of knots of single domains."""
         places = np.arange(self.lower.shape[1])
         knots = (places % 2 == 1) & self.exists
-        nothing = np.flatnonzero(np.all(self.still | ~knots, axis=1))
-        self.lower[nothing, ::2] = [-np.inf, 0.0, 0.0, 0.0]
-        self.upper[nothing, ::2] = [np.inf, 0.0, 0.0, 0.0]
+        idle = np.flatnonzero(np.all(self.still | ~knots, axis=1))
+        self.lower[idle, ::2] = [-np.inf, 0.0, 0.0, 0.0]
+        self.upper[idle, ::2] = [np.inf, 0.0, 0.0, 0.0]
         self.lower[self.single, 1::2] = [-np.inf, 0.0, 0.0, 0.0]
         self.upper[self.single, 1::2] = [np.inf, 0.0, 0.0, 0.0]

@@ -1,7 +1,7 @@
-"""Jumps: t stands still, and the graphs of a few coordinates move with a parameter of their own.
+"""Jumps: t is fixed, and the graphs of a few coordinates move with another parameter s.
 
-In a jump this parameter s goes from -1 to 0 in the place of t. Graphs of all others stay as they
-are at t. The loop walks through a jump as through any path, but doesn't record it.
+In a jump s goes from -1 to 0 in the place of t, while all other graphs stay the same. The loop
+walks through a jump as through any path, but doesn't record it.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .state import (
     keep_limits,
     right_hand_side,
 )
-from .tolerances import BLOCK, DOUBLE, ROUNDING
+from .tolerances import DOUBLE, ODOMETER_BLOCK, REFINED
 
 
 @entry
 def round_t(w):
-    """Let the last recorded piece, and t, end at a double."""
+    """Round t, and the end of the last recorded piece, to a double."""
     now, n = w.now, w.now.nodes
     moved, now.t_low = now.t_low, 0.0
     now.carried = 0
@@ -44,8 +44,8 @@ def round_t(w):
 
 @lean
 def duals_of(w, out):
-    """Write the unknown of each coordinate; False: they can't be solved for."""
-    if not solve_afresh(w, ROUNDING):
+    """Write the unknowns of all coordinates; False: they can't be solved for."""
+    if not solve_afresh(w, REFINED):
         return False
     for i in range(w.map.N):
         out[i] = w.u[VALUE, 0, i]
@@ -55,18 +55,18 @@ def duals_of(w, out):
 
 
 @entry
-def begin_jump(w, who, equation, lower, upper, hollow):
-    """Let t stand still, and the graphs of some coordinates be given ones, of s, which is -1."""
+def begin_jump(w, rows, equation, lower, upper, hollow):
+    """Fix t, and replace the graphs of some coordinates by given ones in s, which begins at -1."""
     now = w.now
     now.still, now.still_low = now.t, now.t_low
     w.base[2] = 0.0
     w.base_terms[2] = 0.0
     w.form[1] = w.form_peak[1] = now.jump_value = now.jump_rate = 0.0
     now.t, now.t_low, now.jumping = -1.0, 0.0, 1
-    _rewrite(w, who, equation, lower, upper, hollow, 1)
-    now.jumpers = len(who)
-    for k in range(len(who)):
-        i = w.jumper[k] = who[k]
+    _rewrite(w, rows, equation, lower, upper, hollow, 1)
+    now.jumpers = len(rows)
+    for k in range(len(rows)):
+        i = w.jumper[k] = rows[k]
         for place in range(equation.shape[1]):
             value, rate = abs(equation[k, place, 0]), abs(equation[k, place, 2])
             if np.isfinite(value):
@@ -76,19 +76,19 @@ def begin_jump(w, who, equation, lower, upper, hollow):
 
 
 @entry
-def end_jump(w, who, equation, lower, upper, hollow):
-    """Go on with t, and with the graphs as they were before the jump."""
+def end_jump(w, rows, equation, lower, upper, hollow):
+    """Restore t, and the given graphs from before the jump."""
     now = w.now
-    _rewrite(w, who, equation, lower, upper, hollow, 0)
+    _rewrite(w, rows, equation, lower, upper, hollow, 0)
     now.t, now.t_low, now.jumping, now.jumpers = now.still, now.still_low, 0, 0
     now.seen = now.by_index = 0
 
 
 @lean
-def _rewrite(w, who, equation, lower, upper, hollow, jumps):
-    """Replace graphs; what known coordinates add up to follows."""
-    for k in range(len(who)):
-        i = who[k]
+def _rewrite(w, rows, equation, lower, upper, hollow, jumps):
+    """Replace graphs and update the known coordinates' part of H u."""
+    for k in range(len(rows)):
+        i = rows[k]
         if w.known[i]:
             add_known(w, i, -1.0)
         w.jumps[i] = jumps
@@ -101,14 +101,14 @@ def _rewrite(w, who, equation, lower, upper, hollow, jumps):
         keep_limits(w, i)
         if w.known[i]:
             add_known(w, i, 1.0)
-            w.due[i] = w.block[i // BLOCK] = ALWAYS
+            w.due[i] = w.block[i // ODOMETER_BLOCK] = ALWAYS
     w.now.carried, w.now.lost = 0, 1
 
 
 @lean
 def note_twice(w):
     """Record the point as a piece without length; False: it can't be solved for."""
-    if not solve_afresh(w, ROUNDING):
+    if not solve_afresh(w, REFINED):
         return False
     collect(w, True)
     record(w)
@@ -118,8 +118,8 @@ def note_twice(w):
 
 @lean
 def may_touch(w, near):
-    """Tell whether the value of any known row may be next to a knot at which the walk stops."""
-    if not solve_afresh(w, ROUNDING):
+    """Tell whether the value of a known row may be within ``near`` of a wall."""
+    if not solve_afresh(w, REFINED):
         return True
     collect(w, True)
     for i in range(w.map.n):

@@ -1,10 +1,10 @@
-"""Walks through local optima, which leave one convex branch of the losses for another.
+"""Walks through local optima, which change between convex branches of the losses.
 
-Within the branches of a partition the walk is as always; it stops where a value reaches a wall.
-There the sample goes to the branch on the other side, with its dual where it is, and the slope of
-its segment there is moved, at fixed t, from this dual to where it belongs. This is a walk like any
-other, in its own parameter from -1 to 0, in which all walls hold. Where some samples are at walls
-at its end, they change sides in turn.
+Within the branches of a partition the walk is an ordinary one; it stops where a value reaches a
+wall. There the sample changes to the branch on the other side with its dual unchanged. At fixed t
+the slope of its segment then moves from this dual to its value in the statement. This is an
+ordinary walk, in a parameter from -1 to 0, which no value leaves through a wall. Samples that are
+at walls at its end change sides in turn.
 
 A jump leaves one event for each coordinate whose place it changed, between two points at one t.
 """
@@ -26,14 +26,16 @@ from .walls import Walled
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
-NUMERICAL = (np.linalg.LinAlgError, ArithmeticError)
-BESIDE = np.array([-1, 1])  # places next to a segment
-STANDING = 1000  # jumps at one t, after which something is wrong
-SAME = 1e-12  # of t, or of the knots' scale: jumps so near are at one t, values so near at a wall
+NUMERICAL_ERRORS = (np.linalg.LinAlgError, ArithmeticError)
+NEIGHBOURS = np.array([-1, 1])  # offsets to the places next to a segment
+MOST_JUMPS = 1000  # at one t
+COINCIDENT = (
+    1e-12  # of t, or of the knots' scale: nearer jumps are at one t, nearer values at a wall
+)
 
 
 class JumpingWalk:
-    """A walk between walls and across them, in one record.
+    """A walk between walls and across them, with one record.
 
     Parameters
     ----------
@@ -44,13 +46,13 @@ class JumpingWalk:
     t, end : float
     improve : callable
         Maps (values, duals, branches, t) of a solution with values at walls to the samples that
-        must change sides so that there is a better one near by, None if there is none.
+        change sides for a lower objective near by, None if there are none.
 
     Attributes
     ----------
     counts : dict
-        Of jumps, of the rounds in which sides changed, of events in jumps, and of jumps that were
-        left out, because they would have led in a circle.
+        Numbers of jumps, of rounds of changes of sides, of events in jumps, and of jumps that were
+        omitted, because they would have led to a cycle.
     """
 
     def __init__(
@@ -66,7 +68,7 @@ class JumpingWalk:
         self.counts = {"jumps": 0, "rounds": 0, "jump_events": 0, "stays": 0}
         self.homotopy = Homotopy(statement, graphs, place, t, end)
         self._rows = np.arange(graphs.n)
-        # Of the jumps at one t: where that is, how many, and what changed sides in which places.
+        # The last t with jumps, their number there, and the changes of sides with their places.
         self._at, self._number = np.nan, 0
         self._seen: set[tuple[int, bytes]] = set()
 
@@ -76,10 +78,10 @@ class JumpingWalk:
         Raises
         ------
         PathError, LinAlgError, ArithmeticError
-            See `Homotopy.run`; `track` has what was walked.
+            See `Homotopy.run`; `track` has the path up to there.
         """
         while True:
-            stopped = self.homotopy.go(callback)
+            stopped = self.homotopy.advance(callback)
             jump.round_t(self.homotopy.walk)
             go, chosen = self._next(stopped)
             if go:
@@ -92,11 +94,11 @@ class JumpingWalk:
                 )
             if self._t == self.end if go else not stopped:
                 break
-        if not self.homotopy.walk.now.nodes:  # there was no way to go
+        if not self.homotopy.walk.now.nodes:  # a path of length 0
             self.homotopy.note_after_jump()
 
     def track(self) -> Track:
-        """Return what was recorded."""
+        """Return the record of the walk."""
         return self.homotopy.track()
 
     @property
@@ -104,7 +106,7 @@ class JumpingWalk:
         return float(self.homotopy.walk.now.t)
 
     def _leap(self, chosen: Places | None) -> None:
-        """Jump: change sides, those at walls or those chosen, until that leads no further."""
+        """Jump: let samples at walls, or the chosen ones, change sides until none does."""
         now, t = self.homotopy.walk.now, self._t
         events, place = int(now.events), self.homotopy.place.copy()
         self.counts["jumps"] += 1
@@ -112,7 +114,7 @@ class JumpingWalk:
         while go:
             try:
                 self._change_sides(self._at_walls() if chosen is None else chosen)
-            except (PathError, *NUMERICAL) as error:
+            except (PathError, *NUMERICAL_ERRORS) as error:
                 now.events, self.homotopy.place[:] = events, place
                 raise PathError(f"The path can't jump at {t:.12g} ({error}).", None) from error
             self.counts["rounds"] += 1
@@ -120,38 +122,38 @@ class JumpingWalk:
         self._log_changes(events, place)
         self.homotopy.note_after_jump()
 
-    def _change_sides(self, who: Places) -> None:
-        """Put samples on the branches beyond, and move their slopes there to where they belong."""
-        homotopy, walls = self.homotopy, self._walls_of(who)
-        who, walls = who[walls >= 0], walls[walls >= 0]
-        place = np.array([self.graphs.beyond(*at) for at in zip(who, walls, strict=True)], int)
+    def _change_sides(self, rows: Places) -> None:
+        """Put samples on the branches across their walls, and move their slopes to their values."""
+        homotopy, walls = self.homotopy, self._walls_of(rows)
+        rows, walls = rows[walls >= 0], walls[walls >= 0]
+        place = np.array([self.graphs.beyond(*at) for at in zip(rows, walls, strict=True)], int)
         duals = np.empty(len(homotopy.place))
         if not operate(homotopy.walk, DUALS, out=duals):
             raise np.linalg.LinAlgError("the system there can't be solved")
-        homotopy.begin_jump(who, self.graphs.brought(who, place, duals[who], self._t))
-        for i, new in zip(who.tolist(), place.tolist(), strict=True):
+        homotopy.begin_jump(rows, self.graphs.jump_graphs(rows, place, duals[rows], self._t))
+        for i, new in zip(rows.tolist(), place.tolist(), strict=True):
             if not homotopy.put(i, new):
                 raise np.linalg.LinAlgError("rows there are dependent to within rounding")
         before = int(homotopy.walk.now.events)
-        homotopy.go()
+        homotopy.advance()
         self.counts["jump_events"] += int(homotopy.walk.now.events) - before
         homotopy.end_jump()
 
-    def _walls_of(self, who: Places) -> Places:
-        """Return the wall that each sample is at, or the nearest one beside its segment, or -1."""
-        place = self.homotopy.place[who]
-        own = np.where(self.graphs.walls[who, place], place, -1)
+    def _walls_of(self, rows: Places) -> Places:
+        """Return each sample's wall, or the nearest one next to its segment, or -1."""
+        place = self.homotopy.place[rows]
+        at_wall = np.where(self.graphs.walls[rows, place], place, -1)
         if (place % 2).all():
-            return own
-        beside = np.clip(place[:, None] + BESIDE, 0, self.graphs.walls.shape[1] - 1)
-        walls = self.graphs.walls[who[:, None], beside]
-        knots = self.graphs.knots(self._t, who[:, None], beside)
-        off = np.where(walls, np.abs(knots - self._point()[1][who, None]), np.inf)
-        nearest = beside[np.arange(len(who)), off.argmin(axis=1)]
-        return np.where(place % 2 == 1, own, np.where(walls.any(axis=1), nearest, -1))
+            return at_wall
+        beside = np.clip(place[:, None] + NEIGHBOURS, 0, self.graphs.walls.shape[1] - 1)
+        walls = self.graphs.walls[rows[:, None], beside]
+        knots = self.graphs.knots(self._t, rows[:, None], beside)
+        distance = np.where(walls, np.abs(knots - self._point()[1][rows, None]), np.inf)
+        nearest = beside[np.arange(len(rows)), distance.argmin(axis=1)]
+        return np.where(place % 2 == 1, at_wall, np.where(walls.any(axis=1), nearest, -1))
 
     def _log_changes(self, events: int, place: Places) -> None:
-        """Let the record hold one event for each coordinate that the jump has put elsewhere."""
+        """Record one event for each coordinate whose place the jump has changed."""
         w, now = self.homotopy.walk, self.homotopy.walk.now
         changed = np.unique(w.event[events : now.events] // PLACES)
         changed = changed[w.place[changed] != place[changed]]
@@ -159,16 +161,16 @@ class JumpingWalk:
         w.event[events : now.events] = changed * PLACES + w.place[changed]
 
     def _at_walls(self) -> Places:
-        """Return the samples that are held at walls."""
+        """Return the samples at walls."""
         w = self.homotopy.walk
         held = w.solved[: w.now.solved]
         held = held[held < self.graphs.n]
         return np.sort(held[self.graphs.walls[held, w.place[held]]])
 
     def _next(self, all_do: bool) -> tuple[bool, Places | None]:
-        """Return whether sides change, and whose: None for all that are held at walls.
+        """Return whether samples change sides, and which ones: None for all at walls.
 
-        All do first; where that leads in a circle, those who must for a better solution near by.
+        At first all do; if that leads to a cycle, those that do for a lower objective near by.
         """
         if all_do and not self._repeats(None):
             return True, None
@@ -180,39 +182,39 @@ class JumpingWalk:
         return chosen is not None and not self._repeats(chosen), chosen
 
     def _point(self) -> tuple[Floats, Floats]:
-        """Return duals (n,) and values (n,) of samples, these as the statement scales them."""
-        found, graphs, t = np.empty(len(self.homotopy.place)), self.graphs, self._t
-        if not operate(self.homotopy.walk, PRESENT, out=found):
+        """Return duals (n,) and values (n,) of samples, in the statement's scale."""
+        values, graphs, t = np.empty(len(self.homotopy.place)), self.graphs, self._t
+        if not operate(self.homotopy.walk, PRESENT, out=values):
             raise np.linalg.LinAlgError("the system there can't be solved")
-        place, own = self.homotopy.place[: graphs.n], found[: graphs.n]
+        place, numbers = self.homotopy.place[: graphs.n], values[: graphs.n]
         equation = graphs.equation[self._rows, place]
         known, at_knot = equation[:, 0] + t * equation[:, 2], place % 2 == 1
-        return np.where(at_knot, own, known), np.where(at_knot, known, own)
+        return np.where(at_knot, numbers, known), np.where(at_knot, known, numbers)
 
     def _touches(self) -> bool:
         """Tell whether any value on a segment is at a wall."""
-        near = SAME * self.graphs.reach(self._t)
+        near = COINCIDENT * self.graphs.reach(self._t)
         if not operate(self.homotopy.walk, TOUCH, near=2.0 * near):
             return False
         place = self.homotopy.place[: self.graphs.n, None]
-        beside = np.clip(place + BESIDE, 0, self.graphs.walls.shape[1] - 1)
+        beside = np.clip(place + NEIGHBOURS, 0, self.graphs.walls.shape[1] - 1)
         walls = self.graphs.walls[self._rows[:, None], beside] & (place % 2 == 0)
         knots = self.graphs.knots(self._t, self._rows[:, None], beside)
         return bool((walls & (np.abs(self._point()[1][:, None] - knots) <= near)).any())
 
     def _repeats(self, chosen: Places | None) -> bool:
-        """Tell whether a change of sides would lead in a circle, and note it.
+        """Tell whether a change of sides would lead to a cycle, and note it.
 
-        At one t the places determine the solution, as the held rows are independent. Rows that
-        depend on each other may take up any change of a slope, and the values stay what they are.
+        At one t the places determine the solution if the rows at knots are linearly independent.
+        Dependent rows may compensate any change of a slope without a change of values.
         """
         t = self._t
-        if not abs(t - self._at) <= SAME * max(1.0, abs(t)):
+        if not abs(t - self._at) <= COINCIDENT * max(1.0, abs(t)):
             self._at, self._number, self._seen = t, 0, set()
         self._number += 1
-        if self._number > STANDING:
+        if self._number > MOST_JUMPS:
             raise PathError(
-                f"The path stops at {t:.12g}: samples change sides more than {STANDING} times; "
+                f"The path stops at {t:.12g}: samples change sides more than {MOST_JUMPS} times; "
                 "move the data by less than they are known to.",
                 None,
             )

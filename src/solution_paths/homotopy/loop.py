@@ -2,9 +2,9 @@
 
 The state is the parameter t and a place, knot or segment, for each coordinate; all else is computed
 from it. Between two breakpoints the point (z, a) moves on a straight line. Where the system is
-singular, t stands still and the point moves along a null vector, turned so that the coordinate that
-changed last moves into its new place. This one rule is the exchange of dependent rows, the pivot of
-a linear programme, the empty margin set, and the start at an optimum that is not unique.
+singular, t stands still and the point moves along a null vector, oriented so that the coordinate
+that changed last moves into its new place. This one rule covers the exchange of dependent rows, the
+pivot of a linear programme, the empty margin set, and the start at an optimum that is not unique.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from .accuracy import goal_of_point, goal_of_response, is_accurate, is_kept
 from .compiled import inline, lean
-from .odometers import forget_lines, go, look_again, shift
+from .odometers import advance_odometers, discard_lines, look_again, shift_odometers
 from .ratio import collect, first_exit, known_number, largest_unknown
 from .rows import times
 from .state import (
@@ -32,7 +32,7 @@ from .state import (
 from .systems.carry import carry, schur_complement
 from .systems.inverse import eliminate, factor, factor_twofold, restore, update
 from .systems.solve import coordinate, is_idle, is_singular, respond, solve
-from .tolerances import CAREFUL, CONTRACTION, FINE, RESPONSE, ROUNDING, SINGULAR
+from .tolerances import CAREFUL, CONTRACTION, NEGLIGIBLE, REFINED, RESPONSE, SINGULAR
 from .twofold import accumulate, add
 
 DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, WALL, LOST = range(7)
@@ -47,9 +47,9 @@ def walk(w, steps):
 
     Returns
     -------
-    DONE, or UNBOUNDED (no optimum beyond), CYCLE (ties can't be resolved), LOST (a system can't be
+    DONE, UNBOUNDED (no optimum beyond), CYCLE (ties can't be resolved), LOST (a system can't be
     solved), WALL (a coordinate is at a knot at which the walk stops), MORE_ROOM (call again with
-    larger arrays), DENSER (the same, with eliminated rows in the inverse).
+    larger arrays) or DENSER (call again without elimination).
     """
     now = w.now
     for _ in range(steps):
@@ -61,35 +61,35 @@ def walk(w, steps):
         if not find_exit(w, left, left_low):
             return DENSER if now.eliminated else LOST
         if left - now.step <= now.rest:
-            now.found, now.step, now.step_low = -1, left, left_low
+            now.blocking, now.step, now.step_low = -1, left, left_low
 
         # 3. Record both ends of the straight piece.
-        begun = now.t, now.t_low, now.nodes, now.entries
+        beginning = now.t, now.t_low, now.nodes, now.entries
         if now.step > 0.0:
-            keep(w)
+            record_unless_jumping(w)
             advance(w, now.way * now.step, now.way * now.step_low)
-            keep(w)
+            record_unless_jumping(w)
             now.seen = now.by_index = 0
             if now.nodes == 2:
                 now.rest = max(now.rest, now.near * (left - now.step))
-        if now.found < 0:
+        if now.blocking < 0:
             return DONE
 
         # 4. That coordinate changes its place; along a null vector another one follows.
-        first, old, side = now.found, w.place[now.found], now.side
+        first, old, side = now.blocking, w.place[now.blocking], now.side
         new = next_place(w, first, side)
-        became = change(w, first, new, False)
-        if became == AGAIN:
-            go_back(w, begun)
+        outcome = change(w, first, new, False)
+        if outcome == AGAIN:
+            go_back(w, beginning)
             continue
-        if became == STAYS:
+        if outcome == STAYS:
             continue
-        if became == FALLS:
+        if outcome == FALLS:
             if now.jumping or w.graph.hollow[first, new] != WALL_MARK:
                 return UNBOUNDED
-            stay(w, first, old, side)  # between two walls: who is held at the other gives way
+            stay(w, first, old, side)  # between two walls: a coordinate at the other one gives way
             return WALL
-        if is_at_wall(w, first) or is_at_wall(w, now.found):
+        if is_at_wall(w, first) or is_at_wall(w, now.blocking):
             return WALL
         if cycles(w):
             return CYCLE
@@ -114,31 +114,31 @@ def has_room(w):
 def find_exit(w, left, left_low):
     """Find the first coordinate that leaves its place; False: the point can't be solved for.
 
-    Point and rate are solved for where they are not known well enough: see `accuracy`.
+    Point and rate are solved for if they aren't accurate enough: see `accuracy`.
     """
     now = w.now
     if now.shrink > RESPONSE and now.changes - now.factored > now.solved:
         factor(w)
-    settled, goal = is_accurate(w, 0.0), ROUNDING if now.again else goal_of_point(w)
+    settled, goal = is_accurate(w, 0.0), REFINED if now.again else goal_of_point(w)
     now.again = 0
     while True:
         if not settled:
             if not solve_afresh(w, goal):
                 return False
-            goal = ROUNDING
+            goal = REFINED
         first_exit(w, False, left, left_low)
         if now.carried == 1 or not (now.undecided or not is_accurate(w, now.step)):
             return True
         settled = False
         if now.undecided:
-            now.careful, goal = CAREFUL, ROUNDING
+            now.careful, goal = CAREFUL, REFINED
 
 
 @lean
 def solve_afresh(w, goal):
-    """Solve for the point and its rate; an inverse that is worth little is computed afresh.
+    """Solve for the point and its rate; compute the inverse afresh where refinement is slow.
 
-    A point that is known well enough, as it is carried along, stays as it is.
+    A carried point that is accurate enough is kept.
     """
     now = w.now
     now.undecided, now.step_error, now.speed_error = 0, 0.0, 0.0
@@ -147,7 +147,7 @@ def solve_afresh(w, goal):
         slow = not kept and solve(w, VALUE, goal) > CONTRACTION
         slow = solve(w, RATE, goal) > CONTRACTION or slow
         if not slow:
-            now.carried = 1 if goal == ROUNDING else 2
+            now.carried = 1 if goal == REFINED else 2
             return True
         now.carried, kept = 0, False
         if attempt == 0:
@@ -161,31 +161,31 @@ def solve_afresh(w, goal):
 
 @lean
 def advance(w, step, step_low):
-    """Move t and the unknowns along the motion."""
+    """Move t and the unknowns by a step."""
     now = w.now
     now.t, now.t_low = add(now.t, now.t_low, step, step_low)
-    if now.found < 0:
+    if now.blocking < 0:
         now.t, now.t_low = now.end, 0.0
     move_along(w, step, step_low, w.error[RATE])
-    go(w, step)
+    advance_odometers(w, step)
 
 
 @lean
-def go_back(w, begun):
-    """Go back to where the last step began, to find its end with numbers known to rounding.
+def go_back(w, beginning):
+    """Go back to the beginning of the last step, to find its end with numbers known to rounding.
 
-    Unknowns stay as they are, as they are solved for.
+    Unknowns stay the same, since they are solved for next.
     """
     now = w.now
-    now.t, now.t_low, now.nodes, now.entries = begun
+    now.t, now.t_low, now.nodes, now.entries = beginning
     now.carried, now.again = 0, 1
     look_again(w, 0, w.map.N)
-    forget_lines(w)
+    discard_lines(w)
 
 
 @lean
 def move_along(w, step, step_low, error):
-    """Move the unknowns along their motion, which has an error."""
+    """Move the unknowns by a step times their rates, which have an error."""
     u, du = w.u[VALUE], w.u[RATE]
     for k in range(w.now.unknowns):
         i = w.unknown[k]
@@ -197,7 +197,7 @@ def move_along(w, step, step_low, error):
 
 @lean
 def next_place(w, i, side):
-    """Return where i goes from that limit; hollow knots are passed through."""
+    """Return the place of i beyond a limit; hollow knots are passed through."""
     old = w.place[i]
     way = 1 - 2 * side if old % 2 else 2 * side - 1
     new = old + way
@@ -212,24 +212,24 @@ def is_at_wall(w, i):
 
 @lean
 def change(w, i, new, forced):
-    """Put coordinate i into a new place, and another one with it where the system is singular.
+    """Put coordinate i into a new place, and exchange another one if the system is singular.
 
-    Flat is flat: along a null vector the point moves only for a gain that rounding of the data
-    can't explain. Without one i passed its limit by rounding alone, and stays where it is until
-    other places change: a row only where no other coordinate can leave in its place.
+    Along a null vector the point moves only for a gain that rounding of the data can't explain.
+    Without a gain i passed its limit by rounding alone, and stays in its place until other places
+    change; a row does so only if no other coordinate can leave instead.
 
     Returns
     -------
-    CHANGED, FALLS (the point can move along a null vector for ever), STAYS, or AGAIN (the error of
-    t matters, and nothing has changed).
+    CHANGED, FALLS (nothing limits the motion along a null vector), STAYS, or AGAIN (the error of t
+    is too large, and nothing has changed).
     """
     now, old, side, events = w.now, w.place[i], w.now.side, w.now.events
-    became = changed(w, i, new, forced)
+    outcome = attempt_change(w, i, new, forced)
     now.null_curvature = 0.0
-    if became == AGAIN:
+    if outcome == AGAIN:
         move(w, i, old)
         now.events = events
-    elif became == STAYS:
+    elif outcome == STAYS:
         stay(w, i, old, side)
     elif now.staying:
         w.stays[:] = 0
@@ -237,12 +237,12 @@ def change(w, i, new, forced):
     for g in range(now.changing):
         if w.known[w.changed[g]]:  # known ones have no rates
             w.u[RATE, 0, w.changed[g]] = w.u[RATE, 1, w.changed[g]] = 0.0
-    return became
+    return outcome
 
 
 @lean
-def changed(w, i, new, forced):
-    """Do what `change` says, but for a coordinate that stays, or goes back."""
+def attempt_change(w, i, new, forced):
+    """Change the place of i as `change` does; the caller undoes the move for STAYS and AGAIN."""
     old = w.place[i]
     note_change(w, 0, i)
     idle = is_idle(w, i, old, new)
@@ -253,8 +253,8 @@ def changed(w, i, new, forced):
         gained = forced or gains(w, i, new)
         if not gained and w.now.null_curvature > 0.0:
             return STAYS
-        became = exchange(w)
-        return STAYS if became == FALLS and not gained else became
+        outcome = exchange(w)
+        return STAYS if outcome == FALLS and not gained else outcome
     if idle:
         w.now.carried = 0
         return CHANGED
@@ -263,9 +263,9 @@ def changed(w, i, new, forced):
 
 @lean
 def note_change(w, which, i):
-    """Note that i is about to change its place: the first one at this t, or the second one.
+    """Note that i is about to change its place: the first coordinate at this t, or the second.
 
-    The system has it among its unknowns from here on, as if it were not known, nor eliminated.
+    From here on it is an unknown of the system, neither known nor eliminated.
     """
     if w.slot[i] <= -2:
         restore(w, i)
@@ -279,11 +279,10 @@ def note_change(w, which, i):
 def gains(w, i, new):
     """Tell whether the objective falls along a null vector at the end of the walk.
 
-    It is that of curved functions and of coordinates at knots if these stand still exactly, as they
-    do once data are changed by `SINGULAR`. It moves affinely in t, and is 0 where i comes to its
-    limit. So if it isn't there at the end, beyond what such a change makes of it, it isn't there
-    before, and i passed its limit by rounding alone. (Of a null vector of duals, the dual objective
-    rises.)
+    Curved functions and coordinates at knots count as standing still, as they do exactly after a
+    change of the data by `SINGULAR`. The slope of the objective is affine in t, and 0 where i comes
+    to its limit. So if it is explained at the end by such a change, it is so before, and i passed
+    its limit by rounding alone. (Along a null vector of duals, the dual objective rises.)
     """
     now, m, at_knot, u, du = w.now, w.map, new % 2 == 1, w.u[VALUE, 0], w.u[RATE, 0]
     if m.weights or now.jumping or (not at_knot and surely_gains(w)):
@@ -293,7 +292,7 @@ def gains(w, i, new):
         variable = is_variable(w, k)
         if k == i or not w.known[k]:
             fastest = max(fastest, abs(du[k]) / m.scale[k])
-            # where duals move these are what values are summed from, else what pulls are
+            # unknowns in the sums of values if duals move, else in those of R'a
             if variable == at_knot or m.with_gram:
                 moved += abs(u[k]) / m.scale[k]
         row = w.graph.equation[k, w.place[k]]
@@ -309,10 +308,9 @@ def gains(w, i, new):
 
 @lean
 def surely_gains(w):
-    """Tell whether `gains` holds of values by a bound of what it compares the gain with.
+    """Tell whether `gains` holds for a null vector of values, by bounds of its right-hand side.
 
-    The gain is that of the sums which known rows add to variables' equations, so that no row is
-    looked at.
+    The gain is computed from the known rows' sums in variables' equations, without a look at rows.
     """
     now, m, du, end = w.now, w.map, w.u[RATE, 0], w.now.end
     largest = largest_unknown(w, VALUE, m.known[VALUE] + abs(end) * m.known[RATE])
@@ -333,7 +331,7 @@ def surely_gains(w):
 
 @inline
 def rate_of_row(w, i):
-    """Return how z of a row, or minus the pull of a variable, moves by the rates alone."""
+    """Return the rate of z of a row, or of -R'a of a variable, from the rates of unknowns alone."""
     m, total, du = w.map, 0.0, w.u[RATE, 0]
     if m.sparse and i < m.n + m.p:
         total = times(m, i, du)
@@ -351,7 +349,7 @@ def rate_of_row(w, i):
 
 @lean
 def stay(w, i, old, side):
-    """Put i back to where it was, until places change; it may still leave on the other side."""
+    """Put i back into its place until places change; it may still leave at the other limit."""
     now = w.now
     move(w, i, old)
     now.events -= 2
@@ -364,9 +362,9 @@ def stay(w, i, old, side):
 
 @lean
 def update_system(w):
-    """Bring rates and inverse up to date after the changes of places.
+    """Update point, rates and inverse for the changes of places.
 
-    False: t isn't known well enough for that change, and nothing is brought up to date.
+    False: t isn't accurate enough for that change, and nothing is updated.
     """
     now = w.now
     if now.carried and not carry(w):
@@ -384,24 +382,24 @@ def update_system(w):
 def orient_null_vector(w, i, old, new):
     """Make the rates a null vector along which i moves from its old place into the new one.
 
-    Along it either duals move or values, never both: M is an indefinite system whose two definite
-    parts have null vectors of their own.
+    Along it either duals move or values, never both: M is indefinite, and each of its two definite
+    parts has its null vectors.
     """
     m, du, at_knot, way = w.map, w.u[RATE], new % 2 == 1, float(np.sign(new - old))
     w.now.null_residual = 0.0
     count = w.now.solved + w.now.eliminated
-    others = count + w.was_known[0]  # with i itself, if it isn't among them
+    others = count + w.was_known[0]  # including i, which isn't among the unknowns if it was known
     for a in range(others):
         k = coordinate(w, a) if a < count else i
         if is_variable(w, k) == at_knot:
             w.now.null_residual = max(w.now.null_residual, abs(du[0, k]) / m.scale[k])
             du[0, k] = du[1, k] = 0.0
-    own = du[0, i]
-    if at_knot == is_variable(w, i):  # its value is on the other side of the map
-        own = rate_of_row(w, i)
-    inward = way * own
+    speed = du[0, i]
+    if at_knot == is_variable(w, i):  # the limited number of i isn't its unknown
+        speed = rate_of_row(w, i)
+    inward = way * speed
     if at_knot:
-        inward = -way * own
+        inward = -way * speed
         if m.n <= i < m.n + m.weights:
             inward -= du[0, m.N - 1]
     if inward < 0.0:
@@ -412,26 +410,26 @@ def orient_null_vector(w, i, old, new):
 
 @lean
 def exchange(w):
-    """Move along the null vector, t standing still, until a coordinate leaves its place.
+    """Move along the null vector at fixed t until a coordinate leaves its place.
 
-    Returns what `change` does: CHANGED, FALLS where none leaves, or AGAIN.
+    Returns as `change`: CHANGED, FALLS if none leaves, or AGAIN.
     """
     now, i = w.now, w.changed[0]
     step_error, speed_error = now.step_error, now.speed_error
     now.pending = i
     while True:
         first_exit(w, True, np.inf, 0.0)
-        k = now.found
+        k = now.blocking
         if k < 0:
             now.pending = -1
             return FALLS
         old, new = w.place[k], next_place(w, k, now.side)
         move_along(w, now.step, now.step_low, w.response_error[0] + now.null_residual)
         rows = now.step * w.speed[ROWS]
-        shift(w, rows, now.step * w.speed[VARIABLES], rows)
+        shift_odometers(w, rows, now.step * w.speed[VARIABLES], rows)
         if abs(new - old) != 2 or not w.graph.still[k, (old + new) // 2]:
             break
-        move(w, k, new)  # nothing changes there
+        move(w, k, new)  # the system stays the same
         now.carried = 0
     now.step_error, now.speed_error = step_error, speed_error
     note_change(w, 1, k)
@@ -455,7 +453,7 @@ def exchange(w):
 
 @lean
 def respond_before(w, new):
-    """Solve for the response to the second coordinate, too, before the first one changed."""
+    """Solve for the response to the second coordinate in the system before the first changed."""
     i = w.changed[0]
     place, known = w.place[i], w.known[i]
     w.place[i], w.known[i] = w.old_place[0], w.was_known[0]
@@ -465,7 +463,7 @@ def respond_before(w, new):
 
 @lean
 def restore_rates(w):
-    """Take the rates back from where they were kept."""
+    """Restore the rates from `Walk.kept`."""
     for a in range(w.now.solved + w.now.eliminated):
         x = coordinate(w, a)
         w.u[RATE, 0, x], w.u[RATE, 1, x] = w.kept[0, x], w.kept[1, x]
@@ -473,7 +471,7 @@ def restore_rates(w):
 
 @lean
 def cycles(w):
-    """Break ties by the smallest index where places repeat at the same t; tell if too often."""
+    """Break ties by the smallest index once places repeat at one t; tell if they do too often."""
     now, times = w.now, 0
     for k in range(now.seen):
         times += w.seen_keys[k] == now.key
@@ -485,21 +483,21 @@ def cycles(w):
 
 
 @lean
-def keep(w):
-    """Record the point, unless t stands still."""
+def record_unless_jumping(w):
+    """Record the point, unless in a jump."""
     if not w.now.jumping:
         record(w)
 
 
 @lean
 def record(w):
-    """Keep a point of the path; no unknown is beyond the limits of its place in double precision.
+    """Record a point of the path; in double precision no unknown exceeds the limits of its place.
 
-    Second parts stay as they are: what the unknowns add up to may be much smaller than they are.
-    What is rounding in comparison with the largest unknown is zero.
+    Second parts are kept, since sums over unknowns may be much smaller than their terms. Rounding
+    beside the largest unknown becomes zero.
     """
     now, n, largest = w.now, w.now.nodes, largest_unknown(w, VALUE, 0.0)
-    nothing = max(FINE * largest, min(FINE * w.peak[VALUE], w.error[VALUE]))
+    zero = max(NEGLIGIBLE * largest, min(NEGLIGIBLE * w.peak[VALUE], w.error[VALUE]))
     w.node[n, 0], w.node[n, 1] = now.t, now.t_low
     w.node_at[2 * n], w.node_at[2 * n + 1] = now.events, now.entries
     for k in range(now.unknowns):
@@ -507,9 +505,9 @@ def record(w):
         if w.map.n <= i < w.map.n + w.map.silent:
             continue
         x, e = w.u[VALUE, 0, i], w.u[VALUE, 1, i]
-        if abs(x) <= nothing * w.map.scale[i]:
+        if abs(x) <= zero * w.map.scale[i]:
             x = e = 0.0
-        if (w.place[i] % 2 == 1) != is_variable(w, i):  # others' limits are not those of u
+        if (w.place[i] % 2 == 1) != is_variable(w, i):  # the place limits u itself
             lower, lower_e = number(w, i, w.graph.lower[i, w.place[i]], VALUE)
             upper, upper_e = number(w, i, w.graph.upper[i, w.place[i]], VALUE)
             if x < lower:
@@ -524,14 +522,14 @@ def record(w):
 
 @lean
 def prepare(w, out):
-    """Compute all from the places; write the value of each coordinate that its place limits.
+    """Compute all from the places; write the number of each coordinate that its place limits.
 
-    That is its dual at a knot, and z elsewhere. False: corrections hardly shrank.
+    This is the dual at a knot, z elsewhere. False: refinement hardly converged.
     """
     begin(w)
     w.now.carried = 0
     factor(w)
-    shrank = solve(w, VALUE, ROUNDING)
+    shrank = solve(w, VALUE, REFINED)
     clear_rates(w)
     write_values(w, out)
     return shrank <= CONTRACTION
@@ -539,7 +537,7 @@ def prepare(w, out):
 
 @lean
 def restart(w):
-    """Go on from t = 0 with other graphs, which have the present point there, and the factor."""
+    """Restart at t = 0 with other graphs that contain the present point; the inverse stays."""
     now = w.now
     now.t = now.t_low = 0.0
     now.nodes = now.events = now.entries = now.seen = now.by_index = now.carried = 0
@@ -548,8 +546,8 @@ def restart(w):
 
 @lean
 def present(w, out):
-    """Write the same of the point where the walk stands now; False: it can't be solved for."""
-    if not solve_afresh(w, ROUNDING):
+    """Write the limited numbers at the present point; False: it can't be solved for."""
+    if not solve_afresh(w, REFINED):
         return False
     write_values(w, out)
     return True
@@ -557,7 +555,7 @@ def present(w, out):
 
 @lean
 def write_values(w, out):
-    """Write the value of each coordinate that its place limits."""
+    """Write the number of each coordinate that its place limits."""
     m = w.map
     collect(w, True)
     for i in range(m.N):
@@ -575,10 +573,10 @@ def write_values(w, out):
 def put(w, i, new):
     """Put a coordinate into a new place at the present t.
 
-    Returns DONE, MORE_ROOM (see `walk`), LOST or UNBOUNDED, where it can move for ever.
+    Returns DONE, MORE_ROOM (see `walk`), LOST, or UNBOUNDED if nothing limits the motion.
     """
     if not has_room(w):
         return MORE_ROOM
-    if not solve_afresh(w, ROUNDING):
+    if not solve_afresh(w, REFINED):
         return LOST
     return DONE if change(w, i, new, True) == CHANGED else UNBOUNDED

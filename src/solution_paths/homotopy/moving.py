@@ -22,13 +22,13 @@ class Moving:
 
     @classmethod
     def of(cls, value: Array, rate: Array | None = None) -> Moving:
-        """Return doubles that move, or stand still."""
+        """Return doubles with rates, zero by default."""
         return cls(
             Twofold.of(value), Twofold.of(np.zeros(np.shape(value)) if rate is None else rate)
         )
 
     def by(self, factor: Array | float) -> Moving:
-        """Return the product with doubles that stand still."""
+        """Return the product with constant doubles."""
         return Moving(self.value.by(factor), self.rate.by(factor))
 
     def at(self, t: float) -> Twofold:
@@ -36,7 +36,7 @@ class Moving:
         return self.value if t == 0.0 else self.value.plus(self.rate.by(t))
 
     def since(self, t: float) -> Moving:
-        """Return the numbers by how far the parameter is from t."""
+        """Return the numbers as functions of the parameter minus t."""
         return Moving(self.at(t), self.rate)
 
     def take(self, index: Any) -> Moving:

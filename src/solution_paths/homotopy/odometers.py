@@ -1,36 +1,36 @@
-"""Odometers: how far known coordinates can have moved, so that most of them need no look.
+"""Odometers: bounds of how far known coordinates have moved, so that few need examination.
 
-The value of a known coordinate i, z of a row or the pull R'a - ridge x of a variable, is a linear
-function of the unknowns u. By the Cauchy-Schwarz inequality |dz_i| <= length_i |du|, in a norm for
-each side: of rows it is that of the values x of variables in `Map.metric` and, with a Gram matrix
-K, of sqrt(a'K a) beside it; of variables that of the duals a. When i is looked at, the room r_i
-between its value and its limits is known, and two bounds of it hold from then on.
+The value of a known coordinate i, z of a row or R'a - ridge x of a variable, is a linear function
+of the unknowns u. By the Cauchy-Schwarz inequality |dz_i| <= length_i |du|, in a norm for each
+side: for rows that of the values x of variables in `Map.metric` and, with a Gram matrix K,
+sqrt(a'K a) in addition; for variables the norm of the duals a. When i is examined, the distance
+r_i of its value from its limits is known, and two bounds of it hold from then on.
 
-**By distance.** ``travel`` adds up the way of u: r_i falls by at most length_i times what has been
-added since. So `Walk.due`, the odometer at which r_i can be used up, needs no work until then.
+**By distance.** ``travel`` is the length of the path of u: r_i falls by at most length_i times its
+increase. So i needs no work until ``travel`` comes to `Walk.due`, where r_i may be 0.
 
-**By direction**, of rows of a Gram matrix. Let c_i be the rate at which r_i shrinks when i is
-looked at, at t0 in direction f_0 = du/dt. In a later direction f_k the rate is at most
+**By direction**, for rows of a Gram matrix. Let c_i be the rate at which r_i shrinks when i is
+examined, at t0 in direction f_0 = du/dt. In a later direction f_k the rate is at most
 c_i + length_i |f_k - f_0|, and |f_k - f_0| <= W_k - W_0 with W the sum of all |f_k - f_(k-1)|
 (``turn``): limits move at constant rates while i stays in its place. With V the integral of W over
 t (``turned``),
 
     r_i(t) >= r_i(t0) - c_i (t - t0) - length_i (V(t) - V(t0) - W_0 (t - t0)).
 
-What moves u at one t, a null vector or a correction, adds its length to V as well as to travel.
-When i is due, this bound at the present point may put it off, which costs no product: of kernel
-machines, whose directions hardly change, three of four times. Where few unknowns turn back and
-forth, as at the vertices of a polyhedron, it would one time in ten, which doesn't pay.
+A motion of u at fixed t, along a null vector or by a correction, adds its length to V as well as to
+``travel``. When i is due, this bound may postpone it without a product: three of four times in
+kernel machines, whose directions hardly change. Where few unknowns move back and forth, as at the
+vertices of a polyhedron, it would one time in ten, which doesn't pay.
 
 **Changes of direction.** With a change of places du changes by multiples h of responses p (see
 `systems.carry`). A response solves the equations of all coordinates but the one that changes, whose
 parts of p'H p have the wrong sign, so its duals have a'K a <= |(H p + D p)_i| if p_i = 1, and
-a'K a <= |p_i| if it is the right-hand side that changes by 1: the change is at most |h| times the
-root of that, and errors; x's is measured. Where rates are solved for from nothing the change isn't
-known (``lost``), and all bounds by direction are given up (``epoch``).
+a'K a <= |p_i| if the right-hand side changes by 1: the change is at most |h| times the root of
+that, plus errors; the change of x is measured. If rates are solved for without a guess the change
+is unknown (``lost``), and all bounds by direction are discarded (``epoch``).
 
-**Rounding.** Sums are rounded upwards. They begin anew when a usual step is lost in them; a bound
-by direction is lowered by what rounding makes of its terms, however large they are.
+**Rounding.** Sums are rounded upwards. They are reset when a usual step is lost in their rounding;
+a bound by direction is lowered by the rounding of its terms, however large they are.
 """
 
 from __future__ import annotations
@@ -48,23 +48,23 @@ from .state import (
     factors,
     right_hand_side,
 )
-from .tolerances import BLOCK, DOUBLE, DOWN, FAR, NOISE, UP, UPDATED
+from .tolerances import DOUBLE, LOST_STEP, NOISE, ODOMETER_BLOCK, ROUND_DOWN, ROUND_UP, UPDATED
 from .twofold import dot
 
 # columns of `Walk.line`
-EPOCH, ROOM, CLOSING, AT, TURN, TURNED = range(6)
+EPOCH, DISTANCE, SPEED, LOOK_T, TURN, TURNED = range(6)
 
 
 @lean
 def speeds(w, null):
-    """Write how far u goes, at most, for a unit of t or of the null vector; note its direction."""
+    """Write bounds of |du| for a unit of t or of the null vector; note the direction."""
     now, m, x = w.now, w.map, w.work[6]
     moves, duals = not (null or now.jumping), 0.0
     for k in range(w.movers[ROWS]):
         duals += w.moved[RATE, 0, k] ** 2
     if not null:
         duals += known_dual_speed(w) ** 2
-    w.speed[VARIABLES] = np.sqrt(duals) * UP
+    w.speed[VARIABLES] = np.sqrt(duals) * ROUND_UP
     for j in range(m.p):
         i = m.n + j
         x[j] = w.graph.equation[i, w.place[i], 2] if moves and w.known[i] else 0.0
@@ -73,8 +73,8 @@ def speeds(w, null):
     total = squared_norm(m, x)
     if m.with_gram:
         total += gram_speed(w, null, x)
-    still = now.eliminates == RIDGED and total <= of_rounding(w)
-    w.speed[ROWS] = 0.0 if still else np.sqrt(total) * UP
+    still = now.eliminates == RIDGED and total <= rounding_speed(w)
+    w.speed[ROWS] = 0.0 if still else np.sqrt(total) * ROUND_UP
     for side in range(2 if moves else 0):
         w.speed[side] += m.drift[side]
     if m.with_gram and not null:
@@ -96,65 +96,67 @@ def squared_norm(m, x):
 
 @lean
 def note_direction(w, x):
-    """Add to `turn` by how much u's direction differs from the last one; x: that of variables."""
+    """Add the change of u's direction to `turn`; x is the direction of variables."""
     now, m, change = w.now, w.map, w.work[7]
     for j in range(m.p):
         change[j], w.direction[j] = x[j] - w.direction[j], x[j]
     if now.lost:
-        forget_lines(w)
+        discard_lines(w)
     else:
-        now.turn += np.sqrt(squared_norm(m, change) + now.dual_turn**2) * UP
+        now.turn += np.sqrt(squared_norm(m, change) + now.dual_turn**2) * ROUND_UP
     now.dual_turn, now.lost = 0.0, 0
 
 
 @inline
-def forget_lines(w):
-    """Give up all bounds by direction."""
+def discard_lines(w):
+    """Discard all bounds by direction."""
     w.now.epoch += 1
     w.now.turn = w.now.turned = 0.0
 
 
 @lean
-def go(w, step):
-    """Let odometers go on by a step in t, along u's direction."""
+def advance_odometers(w, step):
+    """Advance odometers by a step in t along u's direction."""
     now = w.now
-    shift(w, abs(step) * w.speed[ROWS], abs(step) * w.speed[VARIABLES], abs(step) * now.turn)
+    shift_odometers(
+        w, abs(step) * w.speed[ROWS], abs(step) * w.speed[VARIABLES], abs(step) * now.turn
+    )
 
 
 @lean
-def shift(w, rows, variables, turned):
-    """Let odometers go on by so much."""
-    w.travel[ROWS] = (w.travel[ROWS] + rows) * UP
-    w.travel[VARIABLES] = (w.travel[VARIABLES] + variables) * UP
-    w.now.turned = (w.now.turned + turned) * UP
+def shift_odometers(w, rows, variables, turned):
+    """Add to the odometers of rows and of variables, and to ``turned``."""
+    w.travel[ROWS] = (w.travel[ROWS] + rows) * ROUND_UP
+    w.travel[VARIABLES] = (w.travel[VARIABLES] + variables) * ROUND_UP
+    w.now.turned = (w.now.turned + turned) * ROUND_UP
 
 
 @lean
-def correct(w, size):
-    """Let odometers go on by a correction of all unknowns by a size, in their units."""
+def add_correction(w, size):
+    """Advance odometers by a correction of all unknowns of at most a size, in their units."""
     rows, variables = reach(w)
     if np.isfinite(size):
-        shift(w, size * rows, size * variables, size * rows)
+        shift_odometers(w, size * rows, size * variables, size * rows)
     else:
         look_again(w, 0, w.map.N)
-        forget_lines(w)
+        discard_lines(w)
 
 
 @lean
 def reach(w):
-    """Return by how much rows' odometer, and variables', go on if all unknowns move by a unit."""
+    """Return the changes of the rows' and variables' odometers if all unknowns move by a unit."""
     now, m, rows, duals = w.now, w.map, 0.0, 0.0
     for a in range(now.solved + now.eliminated):
         i = w.solved[a] if a < now.solved else w.eliminated[a - now.solved]
         rows += m.reach[i]
         if i < m.n:
             duals += m.scale[i] ** 2
-    return rows * UP, np.sqrt(duals) * UP
+    return rows * ROUND_UP, np.sqrt(duals) * ROUND_UP
 
 
 @lean
 def known_dual_speed(w):
-    """Return by how much the duals of known rows move at most."""
+    """Return a bound of the rate of the duals of known rows."""
     now, total = w.now, 0.0
     if not now.jumping:
         return w.map.known_dual_speed
@@ -166,10 +168,10 @@ def known_dual_speed(w):
 
 
 @lean
-def of_rounding(w):
-    """Return the squared speed that rounding makes of weights which stand still.
+def rounding_speed(w):
+    """Return the squared speed of weights at rest that rounding may cause.
 
-    A ridged weight's rate is a sum over rows, which may cancel out.
+    The rate of a weight with a ridge is a sum over rows, which may cancel out.
     """
     m, total = w.map, 0.0
     for k in range(m.n, m.n + w.movers[VARIABLES]):
@@ -182,7 +184,7 @@ def of_rounding(w):
 
 @lean
 def gram_speed(w, null, x):
-    """Return an upper bound of a'K a, with a the motion of all duals."""
+    """Return an upper bound of a'K a, with a the rates of all duals."""
     now, m = w.now, w.map
     total = size = 0.0
     if not null:
@@ -205,62 +207,62 @@ def gram_speed(w, null, x):
 
 
 @lean
-def begin_anew_if_lost(w):
-    """Let odometers begin anew in whose rounding a usual step is lost."""
+def reset_if_imprecise(w):
+    """Reset odometers in whose rounding a usual step is lost."""
     now, m = w.now, w.map
     for side in range(2):
-        if w.usual[side] < FAR * w.travel[side]:
+        if w.usual[side] < LOST_STEP * w.travel[side]:
             w.travel[side] = 0.0
             look_again(w, side * m.n, m.n if side == ROWS else m.N)
-    if w.usual[ROWS] < FAR * (now.turned + now.turn * abs(now.t)):
-        forget_lines(w)
+    if w.usual[ROWS] < LOST_STEP * (now.turned + now.turn * abs(now.t)):
+        discard_lines(w)
 
 
 @lean
 def look_again(w, first, last):
-    """Let all known coordinates of a range be looked at, as their odometer begins anew."""
+    """Make all known coordinates of a range due, after a reset of their odometer."""
     for i in range(first, last):
         if w.known[i]:
-            w.due[i] = w.block[i // BLOCK] = ALWAYS
+            w.due[i] = w.block[i // ODOMETER_BLOCK] = ALWAYS
 
 
 @inline
 def usual_length(usual, length):
-    """Return how far an odometer usually goes in a step in which it goes on."""
+    """Return the running mean of an odometer's increase per step, steps of 0 left out."""
     return 0.75 * usual + 0.25 * length if length > 0.0 else usual
 
 
 @lean
 def keep_line(w, i, room, closing):
-    """Keep room of a row that has been looked at, and the rate at which it shrinks."""
+    """Keep the distance of an examined row from its limits, and the rate at which it shrinks."""
     now, line, length = w.now, w.line[i], w.map.length[i]
-    line[EPOCH], line[ROOM], line[CLOSING] = now.epoch, room / length, closing / length
-    line[AT], line[TURN], line[TURNED] = now.t, now.turn, now.turned
+    line[EPOCH], line[DISTANCE], line[SPEED] = now.epoch, room / length, closing / length
+    line[LOOK_T], line[TURN], line[TURNED] = now.t, now.turn, now.turned
 
 
 @inline
 def room_left(w, i, step):
-    """Return a lower bound of a row's room by its line, a step from now, in terms of its length."""
+    """Return a lower bound of a row's distance after a step, by its line, over its length."""
     line, now = w.line[i], w.now
-    s, turned = now.way * (now.t - line[AT]) + step, now.turned + step * now.turn
-    size = line[ROOM] + turned + (abs(line[CLOSING]) + line[TURN]) * (s + abs(now.t) + step)
-    left = line[ROOM] - line[CLOSING] * s - ((turned - line[TURNED]) - line[TURN] * s)
+    s, turned = now.way * (now.t - line[LOOK_T]) + step, now.turned + step * now.turn
+    size = line[DISTANCE] + turned + (abs(line[SPEED]) + line[TURN]) * (s + abs(now.t) + step)
+    left = line[DISTANCE] - line[SPEED] * s - ((turned - line[TURNED]) - line[TURN] * s)
     return left - DOUBLE * size
 
 
 @lean
 def postpone(w, i, null, step, ahead):
-    """Tell whether a line shows that a row which is due needs no look before a step from now.
+    """Tell whether the line of a row that is due shows that it needs no look within a step.
 
     Parameters
     ----------
     step, ahead : float
-        Length of the step, and how far the odometer goes in it.
+        Length of the step, and the odometer's increase in it.
     """
     if w.line[i, EPOCH] != w.now.epoch:
         return False
     room = room_left(w, i, 0.0)
     if not (room > 0.0 and (room > ahead or (not null and room_left(w, i, step) > 0.0))):
         return False
-    w.due[i] = DOWN * (w.travel[ROWS] + room)
+    w.due[i] = ROUND_DOWN * (w.travel[ROWS] + room)
     return True

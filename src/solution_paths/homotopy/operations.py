@@ -1,4 +1,4 @@
-"""What Python asks of the loop, in one compiled function: what several call is compiled once."""
+"""The operations that Python calls, in one compiled function, so that all is compiled once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .loop import prepare, present, put, restart, walk
 from .state import Walk
 
 WALK, PREPARE, RESTART, PRESENT, PUT, DUALS, TOUCH, NOTE = range(8)
-NOTHING = np.empty(0)
+NO_OUTPUT = np.empty(0)
 
 
 def operate(
@@ -22,19 +22,19 @@ def operate(
     number: int = 0,
     place: int = 0,
     near: float = 0.0,
-    out: NDArray[np.float64] = NOTHING,
+    out: NDArray[np.float64] = NO_OUTPUT,
 ) -> Any:
-    """Do one of the operations, and return as an integer what its function returns.
+    """Do one of the operations, and return the result of its function as an integer.
 
-    `number` counts steps, or names the coordinate that goes to `place`. With arguments of other
-    types the loop would be compiled anew.
+    ``number`` counts steps, or names the coordinate that goes to ``place``. Arguments of other
+    types would compile the loop anew.
     """
     return operated(w, what, number, place, near, out)
 
 
 @entry
 def operated(w, what, number, place, near, out):
-    """Do what `operate` says."""
+    """Do an operation: see `operate`."""
     if what == WALK:
         return walk(w, number)
     if what == PREPARE:

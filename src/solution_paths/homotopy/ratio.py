@@ -1,9 +1,9 @@
 """The ratio test: which coordinate is the first to leave its place.
 
 A coordinate's value is the dual a at a knot and z on a segment; it leaves where its value meets a
-limit. Unknown coordinates are looked at in twofold precision. Known ones are looked at only if an
-odometer says that they can have come to a limit since the last look (lazy evaluation), first in
-double precision with bounds, and in twofold precision if they may be first by these.
+limit. Unknown coordinates are examined in twofold precision. Known ones are examined only if an
+odometer allows that they have come to a limit since the last time (lazy evaluation): first in
+double precision with bounds, then in twofold precision if they may be first by these.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compiled import inline, lean
-from .odometers import begin_anew_if_lost, keep_line, postpone, speeds, usual_length
+from .odometers import keep_line, postpone, reset_if_imprecise, speeds, usual_length
 from .rows import sparse_part, sparse_part_twofold
 from .state import (
     RATE,
@@ -29,18 +29,40 @@ from .state import (
     side_of,
 )
 from .systems.inverse import entry_of
-from .tolerances import BLOCK, DOUBLE, DOWN, FINE, FLOOR, NEAR, NEXT, NOISE, ROUNDING, SINGULAR, UP
+from .tolerances import (
+    DOUBLE,
+    FIRST_LOOK,
+    FLOOR,
+    LOOK_GROWTH,
+    NEGLIGIBLE,
+    NOISE,
+    ODOMETER_BLOCK,
+    REFINED,
+    ROUND_DOWN,
+    ROUND_UP,
+    SINGULAR,
+)
 from .twofold import accumulate, add, divide, dot, gathered_dot, gathered_dot2, least
 
-# rows of `chance`
-ROOM, ROOM_LOW, CLOSING, CLOSING_LOW, WEIGHT, LEAST, DOUBT, SOONEST, FASTEST = range(9)
+# rows of `Walk.ratio`
+(
+    DISTANCE,
+    DISTANCE_LOW,
+    SPEED,
+    SPEED_LOW,
+    WEIGHT,
+    STEP_BOUND,
+    STEP_ERROR,
+    EARLIEST_STEP,
+    SPEED_BOUND,
+) = range(9)
 
 
 @lean
 def first_exit(w, null, left, left_low):
     """Find the first coordinate that reaches a limit of its place.
 
-    Writes to ``now``: ``found`` (-1: none before the end), ``side`` (0 lower, 1 upper), and the
+    Writes to ``now``: ``blocking`` (-1: none before the end), ``side`` (0 lower, 1 upper), and the
     step in two parts.
 
     Parameters
@@ -63,7 +85,7 @@ def first_exit(w, null, left, left_low):
 
 @lean
 def collect(w, null):
-    """List the unknown coordinates, and those of each side that add to others' values."""
+    """List the unknown coordinates, and those of each side that enter others' values."""
     now, m = w.now, w.map
     list_unknowns(w)
     now.inexact = 0
@@ -73,17 +95,19 @@ def collect(w, null):
     w.peak[RATE] = largest_unknown(w, RATE, 0.0 if null else known_bound(w, RATE))
     largest, fastest = w.peak[VALUE], w.peak[RATE]
     if now.carried > 1 and not null:
-        exact = w.error[VALUE] <= FINE * largest and error <= FINE * fastest
+        exact = w.error[VALUE] <= NEGLIGIBLE * largest and error <= NEGLIGIBLE * fastest
         now.inexact = 0 if exact else 1
     w.movers[ROWS] = w.movers[VARIABLES] = 0
     for u in range(now.unknowns):
         i = w.unknown[u]
         for order in range(2):
-            of, wrong = (largest, w.error[VALUE]) if order == VALUE else (fastest, error)
-            w.size[order, i] = max(abs(w.u[order, 0, i]), FLOOR * of * m.scale[i])
-            w.unknown_error[order, i] = max(NOISE * w.size[order, i], wrong * m.scale[i])
+            largest_of_order, error_of_order = (
+                (largest, w.error[VALUE]) if order == VALUE else (fastest, error)
+            )
+            w.size[order, i] = max(abs(w.u[order, 0, i]), FLOOR * largest_of_order * m.scale[i])
+            w.unknown_error[order, i] = max(NOISE * w.size[order, i], error_of_order * m.scale[i])
         noise = w.unknown_error[RATE, i]
-        if null:  # a slower one's exchange would leave a singular system
+        if null:  # exchange of a slower coordinate would leave a singular system
             noise = max(noise, (SINGULAR + now.null_curvature) * fastest * m.scale[i])
             w.unknown_error[RATE, i] = noise
         rate = abs(w.u[RATE, 0, i])
@@ -107,7 +131,7 @@ def collect(w, null):
 
 @lean
 def list_unknowns(w):
-    """List the unknown coordinates: those of the system, and one that waits for another one."""
+    """List the unknown coordinates: those of the system, and a pending one."""
     now, count = w.now, w.now.solved + w.now.eliminated
     now.unknowns = 0
     for a in range(count + 1):
@@ -122,7 +146,7 @@ def list_unknowns(w):
 
 @lean
 def largest_unknown(w, order, bound):
-    """Return the largest unknown or rate, in its unit, if it is more than a bound."""
+    """Return the larger of a bound and the largest unknown or rate, in its unit."""
     for u in range(w.now.unknowns):
         i = w.unknown[u]
         bound = max(bound, abs(w.u[order, 0, i]) / w.map.scale[i])
@@ -131,36 +155,36 @@ def largest_unknown(w, order, bound):
 
 @lean
 def bound_values(w, i):
-    """Update the bounds of |value| and slope by which an error of a row's value costs objective."""
-    now, own, row = w.now, w.limit[i], w.graph.equation[i, w.place[i]]
+    """Update the bounds of |value| and slope that convert errors of a row's value to objective."""
+    now, limits, row = w.now, w.limit[i], w.graph.equation[i, w.place[i]]
     t, _, flow = clock(w, i)
     now.value = max(now.value, abs(row[0] + t * row[2]))
     if w.place[i] % 2 == 1:
         now.held += abs(w.u[VALUE, 0, i])
         steepest = rate = 0.0
         for side in range(0, 4, 2):
-            if np.isfinite(own[side]):
-                steepest = max(steepest, abs(own[side] + t * own[side + 1]))
-                rate = max(rate, flow * abs(own[side + 1]))
+            if np.isfinite(limits[side]):
+                steepest = max(steepest, abs(limits[side] + t * limits[side + 1]))
+                rate = max(rate, flow * abs(limits[side + 1]))
         now.width, now.width_rate = now.width + steepest, now.width_rate + rate
 
 
 @lean
 def spread(w):
-    """Fill the vectors that looks take inner products with, and what holds of a whole side.
+    """Fill the vectors for inner products with rows, and the bounds that hold for a whole side.
 
-    Vectors of all coordinates of a side have zeros for known ones; those of few are gathered
-    instead. Sums of terms are the largest that any known one's value can have.
+    Vectors of all coordinates of a side have zeros for known ones; if few are unknown, entries are
+    gathered instead. Sums of terms bound those of any known coordinate's value.
     """
     now, m = w.now, w.map
-    for side in range(2):  # of those that move; they add to values of the other side
+    for side in range(2):  # side of the unknowns, which enter values of the other side
         first, count, to = side * m.n, w.movers[side], 1 - side
-        whole = noise = 0.0
+        value_sum = rate_sum = 0.0
         for k in range(first, first + count):
             i = first + w.mover[k]
-            whole += (m.largest[i] * m.scale[i]) ** 2
-            noise += (m.largest[i] * w.unknown_error[RATE, i]) ** 2
-        w.sensitivity[to], w.propagated[RATE, to] = whole, noise
+            value_sum += (m.largest[i] * m.scale[i]) ** 2
+            rate_sum += (m.largest[i] * w.unknown_error[RATE, i]) ** 2
+        w.sensitivity[to], w.propagated[RATE, to] = value_sum, rate_sum
         size = m.p if side == VARIABLES else m.n
         for order in range(2):
             terms, x, high, sizes = 0.0, w.dense[side, order], w.moved[order, 0], w.moved[order, 2]
@@ -175,7 +199,7 @@ def spread(w):
     for order in range(2):
         if m.weights and not w.known[last]:
             w.terms[order, VARIABLES] += m.largest[last] * w.size[order, last]
-        if m.with_gram:  # rows add to rows, too
+        if m.with_gram:  # duals of rows enter values of rows, too
             w.terms[order, ROWS] += w.terms[order, VARIABLES]
     if m.with_gram:
         w.sensitivity[ROWS] += w.sensitivity[VARIABLES]
@@ -183,7 +207,7 @@ def spread(w):
         for a in range(now.solved):
             i = w.solved[a]
             for order in range(2):
-                w.share[order, a] = 0.0 if w.known[i] else w.u[order, 0, i]
+                w.packed_u[order, a] = 0.0 if w.known[i] else w.u[order, 0, i]
     for side in range(2):
         w.sensitivity[side] = np.sqrt(w.sensitivity[side])
         w.propagated[VALUE, side] = w.sensitivity[side] * w.error[VALUE]
@@ -192,7 +216,7 @@ def spread(w):
 
 @lean
 def look_at_unknown(w, i, null, bound):
-    """Add what an unknown coordinate may meet to the candidates; return the new bound."""
+    """Add the limits of an unknown coordinate to the candidates; return the new bound."""
     if w.limit[i, 0] == -np.inf and w.limit[i, 2] == np.inf:
         return bound
     x, xe, error = limited(w, i, VALUE, False)
@@ -204,7 +228,7 @@ def look_at_unknown(w, i, null, bound):
 
 @inline
 def limited(w, i, order, still):
-    """Return what an unknown coordinate's place limits, in two parts, and its error.
+    """Return the limited number of an unknown coordinate, in two parts, and its error.
 
     ``still``: numbers of graphs don't move.
     """
@@ -234,7 +258,7 @@ def add_candidate(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
     if not null:
         drift, drift_e = number(w, i, row, RATE)
         drift, drift_e = way * drift, way * drift_e
-    noise, error = noise + ROUNDING * abs(drift), error + ROUNDING * abs(limit)
+    noise, error = noise + REFINED * abs(drift), error + REFINED * abs(limit)
     at_knot, last = w.place[i] % 2 == 1, m.N - 1
     if at_knot and is_widened(w, i):
         h, e = -outward * w.u[VALUE, 0, last], -outward * w.u[VALUE, 1, last]
@@ -251,49 +275,49 @@ def add_candidate(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
     r, f = outward * r, outward * f
     c = now.candidates
     if now.inexact:
-        w.chance[SOONEST, c] = max(r - error, 0.0) / (h + noise)
-        if w.chance[SOONEST, c] > bound:
+        w.ratio[EARLIEST_STEP, c] = max(r - error, 0.0) / (h + noise)
+        if w.ratio[EARLIEST_STEP, c] > bound:
             return bound
     elif r <= error:
         r, f = 0.0, 0.0
     w.candidate[c] = 2 * i + side
-    w.chance[ROOM, c], w.chance[ROOM_LOW, c] = r, f
-    w.chance[CLOSING, c], w.chance[CLOSING_LOW, c] = h, e
-    w.chance[WEIGHT, c] = m.scale[i] if at_knot == is_variable(w, i) else 1.0 / m.scale[i]
+    w.ratio[DISTANCE, c], w.ratio[DISTANCE_LOW, c] = r, f
+    w.ratio[SPEED, c], w.ratio[SPEED_LOW, c] = h, e
+    w.ratio[WEIGHT, c] = m.scale[i] if at_knot == is_variable(w, i) else 1.0 / m.scale[i]
     now.candidates = c + 1
     if now.inexact:
         return min(bound, max(r + error, 0.0) / (h - noise)) if h > noise else bound
-    w.chance[DOUBT, c] = error / h
+    w.ratio[STEP_ERROR, c] = error / h
     if r == 0.0:
-        now.leaving = max(now.leaving, h * w.chance[WEIGHT, c])
+        now.leaving = max(now.leaving, h * w.ratio[WEIGHT, c])
     return min(bound, (r + error) / h)
 
 
 @lean
 def look_at_known(w, null, bound):
-    """Look at the known coordinates that can have come to a limit; return the new bound.
+    """Examine the known coordinates that may have come to a limit; return the new bound.
 
-    Those that may come first are looked at first, as they reduce the bound: those within a few
-    usual steps of the odometers, then within more.
+    The nearest ones come first, since they reduce the bound: those due within a few usual steps of
+    the odometers, then within more.
     """
     now, m = w.now, w.map
     now.look_number += 1
-    begin_anew_if_lost(w)
-    kept, factor = 0, NEAR
+    reset_if_imprecise(w)
+    kept, factor = 0, FIRST_LOOK
     while True:
         again = False
         for side in range(2):
             first, last = (0, m.n) if side == ROWS else (m.n, m.N)
             travel, speed, usual = w.travel[side], w.speed[side], w.usual[side]
             if speed == 0.0 and m.weights == 0:
-                continue  # nothing moves
+                continue  # the side stands still
             near = factor * usual if usual > 0.0 else np.inf
             ahead = min(speed * bound, near) if speed > 0.0 else 0.0
             step = ahead / speed if speed > 0.0 else 0.0
-            for b in range(first // BLOCK, -(-last // BLOCK)):
+            for b in range(first // ODOMETER_BLOCK, -(-last // ODOMETER_BLOCK)):
                 if w.block[b] > travel + ahead:
                     continue
-                for i in range(max(first, BLOCK * b), min(last, BLOCK * (b + 1))):
+                for i in range(max(first, ODOMETER_BLOCK * b), min(last, ODOMETER_BLOCK * (b + 1))):
                     if (
                         w.due[i] > travel + ahead
                         or not w.known[i]
@@ -311,14 +335,14 @@ def look_at_known(w, null, bound):
                         step = ahead / speed if speed > 0.0 else 0.0
                     if soonest <= bound:
                         w.looked[kept] = i
-                        w.chance[LEAST, kept] = soonest
-                        w.chance[FASTEST, kept] = fastest * m.scale[i]
+                        w.ratio[STEP_BOUND, kept] = soonest
+                        w.ratio[SPEED_BOUND, kept] = fastest * m.scale[i]
                         kept += 1
-                w.block[b] = least(w.due, BLOCK * b, min(m.N, BLOCK * (b + 1)))
+                w.block[b] = least(w.due, ODOMETER_BLOCK * b, min(m.N, ODOMETER_BLOCK * (b + 1)))
             again = again or (speed > 0.0 and near < speed * bound)
         if not again:
             break
-        factor *= NEXT
+        factor *= LOOK_GROWTH
     bound = look_at_kept(w, kept, null, bound)
     for side in range(2 if bound < np.inf else 0):
         w.usual[side] = usual_length(w.usual[side], w.speed[side] * bound)
@@ -327,22 +351,22 @@ def look_at_known(w, null, bound):
 
 @lean
 def look_at_kept(w, kept, null, bound):
-    """Look closely at coordinates that may be first; return the new bound.
+    """Examine coordinates that may be first in twofold precision; return the new bound.
 
-    Of those that are at a limit now the fastest one is chosen, so slower ones need no look.
+    Among coordinates at a limit now the fastest one is chosen, so slower ones are left out.
     """
     now, first = w.now, -1
     by_speed = not now.inexact and not now.by_index
     for c in range(kept if by_speed else 0):
-        faster = first < 0 or w.chance[FASTEST, c] > w.chance[FASTEST, first]
-        if w.chance[LEAST, c] == 0.0 and faster:
+        faster = first < 0 or w.ratio[SPEED_BOUND, c] > w.ratio[SPEED_BOUND, first]
+        if w.ratio[STEP_BOUND, c] == 0.0 and faster:
             first = c
     if first >= 0:
         bound = look_closely(w, w.looked[first], null, bound)
     for c in range(kept):
-        if c == first or w.chance[LEAST, c] > bound:
+        if c == first or w.ratio[STEP_BOUND, c] > bound:
             continue
-        if by_speed and w.chance[FASTEST, c] < now.leaving:
+        if by_speed and w.ratio[SPEED_BOUND, c] < now.leaving:
             continue
         bound = look_closely(w, w.looked[c], null, bound)
     return bound
@@ -350,10 +374,7 @@ def look_at_kept(w, kept, null, bound):
 
 @inline
 def across(w, i):
-    """Return a coordinate's row of R, or column, and the side that it multiplies.
-
-    That is followed by the first coordinate of this side, and how many these are.
-    """
+    """Return a coordinate's row (or column) of R; side, first index and size of its factor."""
     m = w.map
     if is_variable(w, i):
         return m.columns[i - m.n], ROWS, 0, m.n
@@ -362,10 +383,10 @@ def across(w, i):
 
 @lean
 def unknown_part(w, i, order):
-    """Return what unknown ones add to a known coordinate's value, or rate, in double precision."""
+    """Return the unknowns' part of a known coordinate's value, or rate, in double precision."""
     now, m, k = w.now, w.map, w.now.pending
     if m.with_gram and i < m.n:
-        x = dot(w.packed[i], w.share[order], now.solved)
+        x = dot(w.packed[i], w.packed_u[order], now.solved)
         if k >= 0 and w.slot[k] < 0 and not w.known[k]:
             x += entry_of(w, i, k) * w.u[order, 0, k]
         return x
@@ -385,20 +406,19 @@ def unknown_part(w, i, order):
 
 @lean
 def look(w, i, null, bound):
-    """Look at a known coordinate in double precision.
+    """Examine a known coordinate in double precision.
 
     Returns
     -------
     soonest, latest : float
-        Bounds of the step at which it meets its first limit; both infinite where that is beyond
-        ``bound``.
+        Bounds of the step to its first limit; both infinite if that is beyond ``bound``.
     speed : float
         Bound of its speed towards a limit.
     """
-    m, on, far = w.map, side_of(w, i), False
+    m, side_of_value, far = w.map, side_of(w, i), False
     x = base_in_double(w, i, VALUE) + unknown_part(w, i, VALUE)
-    x = -x if on == VARIABLES else x
-    terms = base_terms(w, i, VALUE) + w.terms[VALUE, on]
+    x = -x if side_of_value == VARIABLES else x
+    terms = base_terms(w, i, VALUE) + w.terms[VALUE, side_of_value]
     lazily = m.length[i] > 0.0 and not w.jumps[i]
     by_line = lazily and not null and i < len(w.line)
     nearest = np.inf
@@ -407,9 +427,9 @@ def look(w, i, null, bound):
             room, error = room_to(w, i, side, x, terms)
             nearest = min(nearest, room - error)
         nearest = max(nearest, 0.0)
-        w.due[i] = DOWN * (w.travel[on] + nearest / m.length[i])
-        still = w.speed[on] == 0.0 and nearest > 0.0
-        far = still or w.due[i] > w.travel[on] + w.speed[on] * bound
+        w.due[i] = ROUND_DOWN * (w.travel[side_of_value] + nearest / m.length[i])
+        still = w.speed[side_of_value] == 0.0 and nearest > 0.0
+        far = still or w.due[i] > w.travel[side_of_value] + w.speed[side_of_value] * bound
     if far and not by_line:
         return np.inf, np.inf, 0.0
     soonest, latest, fastest = exits(w, i, null, x, terms)
@@ -420,14 +440,14 @@ def look(w, i, null, bound):
 
 @inline
 def is_widened(w, i):
-    """Tell whether the l1 constraint's multiplier, an unknown, moves a weight's limits apart."""
+    """Tell whether the l1 constraint's multiplier is unknown and widens a weight's limits."""
     m = w.map
     return m.n <= i < m.n + m.weights and not w.known[m.N - 1]
 
 
 @inline
 def room_to(w, i, side, x, terms):
-    """Return the room between a value, known in double precision, and a limit, and its error."""
+    """Return the distance between a value in double precision and a limit, and its error."""
     value, rate = w.limit[i, 2 * side], w.limit[i, 2 * side + 1]
     if not np.isfinite(value):
         return np.inf, 0.0
@@ -442,24 +462,24 @@ def room_to(w, i, side, x, terms):
 
 @lean
 def exits(w, i, null, x, terms):
-    """Return bounds of the step at which a value x, known in double precision, meets a limit.
+    """Return bounds of the step at which a value x in double precision meets a limit.
 
     The third number is a bound of its speed towards a limit.
     """
-    now, on, last = w.now, side_of(w, i), w.map.N - 1
+    now, side_of_value, last = w.now, side_of(w, i), w.map.N - 1
     _, _, flow = clock(w, i)
     dx, way = unknown_part(w, i, RATE), (1.0 if null else now.way)
-    dterms = w.terms[RATE, on]
+    dterms = w.terms[RATE, side_of_value]
     if not null:
         dx, dterms = dx + base_in_double(w, i, RATE), dterms + base_terms(w, i, RATE)
-    dx = -dx if on == VARIABLES else dx
+    dx = -dx if side_of_value == VARIABLES else dx
     soonest, latest, speed = np.inf, np.inf, -np.inf
     for side in range(2):
         room, error = room_to(w, i, side, x, terms)
         if room == np.inf or (w.stays[i] == side + 1 and not null):
             continue
         drift = 0.0 if null else way * flow * w.limit[i, 2 * side + 1]
-        noise = DOUBLE * (dterms + abs(drift)) + w.propagated[RATE, on]
+        noise = DOUBLE * (dterms + abs(drift)) + w.propagated[RATE, side_of_value]
         if null:
             noise = max(noise, SINGULAR * dterms, standstill(w, i))
         closing = (2.0 * side - 1.0) * (way * dx - drift)
@@ -476,7 +496,7 @@ def exits(w, i, null, x, terms):
 
 @lean
 def add_unknown(w, row, side, order, x, xe, terms):
-    """Add a row times the unknown ones of a side to a sum in twofold precision, and its terms."""
+    """Add a row times the unknowns of a side to a sum in twofold precision, and to its terms."""
     first, count = side * w.map.n, w.movers[side]
     index, size = w.mover, w.moved[order, 2]
     h, e = gathered_dot2(row, index, w.moved[order, 0], w.moved[order, 1], first, count)
@@ -488,9 +508,9 @@ def add_unknown(w, row, side, order, x, xe, terms):
 
 @lean
 def unknown_part_twofold(w, i, order):
-    """Return what unknown ones add to a known coordinate's value, or to its rate; its terms.
+    """Return the unknowns' part of a known coordinate's value, or rate, in twofold precision.
 
-    That is in twofold precision.
+    Last comes the sum of its absolute terms.
     """
     m, last = w.map, w.map.N - 1
     x, xe, terms = 0.0, 0.0, 0.0
@@ -513,9 +533,9 @@ def unknown_part_twofold(w, i, order):
 
 @lean
 def known_number(w, i, order, still):
-    """Return the value of a known coordinate, or its rate, in two parts, and its terms.
+    """Return the value of a known coordinate, or its rate, in two parts, and its absolute terms.
 
-    ``still``: of a rate, what known ones add is left out, as they don't move.
+    ``still``: known coordinates stand still, so their part of a rate is left out.
     """
     x, xe, terms = unknown_part_twofold(w, i, order)
     if not still:
@@ -529,10 +549,10 @@ def known_number(w, i, order, still):
 
 @lean
 def look_closely(w, i, null, bound):
-    """Look at a known coordinate in twofold precision; return the new bound."""
-    now, m, on = w.now, w.map, side_of(w, i)
+    """Examine a known coordinate in twofold precision; return the new bound."""
+    now, m, side_of_value = w.now, w.map, side_of(w, i)
     dx, dxe, terms = known_number(w, i, RATE, null)
-    # along a null vector, and where places repeat, rows stand still that count as dependent
+    # along a null vector, and where places repeat, linearly dependent rows stand still
     noise = (SINGULAR if null or now.by_index else m.noise) * max(terms, 0.0)
     if null:
         noise = max(noise, standstill(w, i))
@@ -540,7 +560,7 @@ def look_closely(w, i, null, bound):
     r, _ = number(w, i, w.graph.upper[i, w.place[i]], RATE)
     stands = null or h == r == 0.0
     if now.inexact:
-        noise += w.propagated[RATE, on]
+        noise += w.propagated[RATE, side_of_value]
     elif stands and abs(dx) <= noise and m.weights == 0:
         return bound
     x, xe, terms = known_number(w, i, VALUE, False)
@@ -548,7 +568,7 @@ def look_closely(w, i, null, bound):
     if is_at_limit(w, i, x, error):
         error = min(error, net_error(w, i, error))
     if now.inexact:
-        error += w.propagated[VALUE, on]
+        error += w.propagated[VALUE, side_of_value]
     for side in range(2):
         bound = add_candidate(w, i, side, null, x, xe, error, dx, dxe, noise, bound)
     return bound
@@ -556,7 +576,7 @@ def look_closely(w, i, null, bound):
 
 @inline
 def is_at_limit(w, i, x, error):
-    """Tell whether a known row's value is at one of its limits, as far as its error tells."""
+    """Tell whether a known row's value is at one of its limits to within its error."""
     lower, _ = number(w, i, w.graph.lower[i, w.place[i]], VALUE)
     upper, _ = number(w, i, w.graph.upper[i, w.place[i]], VALUE)
     return abs(x - lower) <= error or abs(upper - x) <= error
@@ -564,11 +584,11 @@ def is_at_limit(w, i, x, error):
 
 @lean
 def net_error(w, i, error):
-    """Return an error of a known row's value by the terms that known coordinates have at t.
+    """Return the error of a known row's value, from the known coordinates' terms at t.
 
-    These may be much smaller than value and rate, from which `base_terms` are summed. What rounding
-    of a matrix of Gram makes of a value is that of its entries times these terms. It takes as long
-    as a product, so it is for decisions that the other error leaves open.
+    These may be much smaller than the values and rates of which `base_terms` are the sums. Rounding
+    of a Gram matrix affects a value by the rounding of entries times these terms. It costs a
+    product, so it is for decisions that the other error leaves open.
     """
     m = w.map
     if i >= m.n or m.with_gram <= m.with_low:
@@ -583,10 +603,10 @@ def net_error(w, i, error):
 
 @inline
 def standstill(w, i):
-    """Return the speed along a null vector that a change of i's row by `SINGULAR` accounts for.
+    """Return the speed along a null vector that a change of i's row by `SINGULAR` explains.
 
-    The largest entry of each row is about 1 in units; one that is as small as its rounding says
-    nothing. To exchange such a coordinate would leave a singular system.
+    The largest entry of each row is about 1 in units; an entry as small as its rounding carries no
+    information. To exchange a coordinate that is slower would leave a singular system.
     """
     return (SINGULAR + w.now.null_curvature) * w.peak[RATE] / w.map.scale[i]
 
@@ -594,18 +614,18 @@ def standstill(w, i):
 @lean
 def first_candidate(w, bound):
     """Return the candidate with the least step, in twofold precision, or -1."""
-    found = -1
+    first = -1
     for c in range(w.now.candidates):
-        if w.chance[ROOM, c] > bound * w.chance[CLOSING, c] * UP:
+        if w.ratio[DISTANCE, c] > bound * w.ratio[SPEED, c] * ROUND_UP:
             continue
-        if found < 0 or lead(w, c, found) < 0.0:
-            found = c
-    return found
+        if first < 0 or lead(w, c, first) < 0.0:
+            first = c
+    return first
 
 
 @lean
 def lead(w, c, other):
-    """Return by how much the step of a candidate is longer than another's."""
+    """Return the step of a candidate minus that of another."""
     h, e = step_of(w, c)
     r, f = step_of(w, other)
     h, e = add(h, e, -r, -f)
@@ -615,39 +635,39 @@ def lead(w, c, other):
 @inline
 def step_of(w, c):
     """Return the step of a candidate."""
-    own = w.chance
-    return divide(own[ROOM, c], own[ROOM_LOW, c], own[CLOSING, c], own[CLOSING_LOW, c])
+    ratio = w.ratio
+    return divide(ratio[DISTANCE, c], ratio[DISTANCE_LOW, c], ratio[SPEED, c], ratio[SPEED_LOW, c])
 
 
 @lean
 def ties(w, c, nearest, bound):
-    """Tell whether candidate c may be as near as the nearest one, for all that errors say."""
-    if w.chance[ROOM, c] > bound * w.chance[CLOSING, c] * UP:
+    """Tell whether candidate c may tie with the nearest one, within errors."""
+    if w.ratio[DISTANCE, c] > bound * w.ratio[SPEED, c] * ROUND_UP:
         return False
     if c == nearest:
         return True
     ahead = lead(w, c, nearest)
-    if ahead > w.chance[DOUBT, c] + w.chance[DOUBT, nearest]:
+    if ahead > w.ratio[STEP_ERROR, c] + w.ratio[STEP_ERROR, nearest]:
         return False
-    doubt = 0.0
+    errors = 0.0
     for k in (c, nearest):
-        i, own = w.candidate[k] // 2, w.chance[DOUBT, k]
+        i, step_error = w.candidate[k] // 2, w.ratio[STEP_ERROR, k]
         if w.known[i] and ahead > 0.0:
-            own = min(own, net_error(w, i, np.inf) / w.chance[CLOSING, k])
-        doubt += own
-    return ahead <= doubt
+            step_error = min(step_error, net_error(w, i, np.inf) / w.ratio[SPEED, k])
+        errors += step_error
+    return ahead <= errors
 
 
 @lean
 def choose(w, bound, left, left_low):
     """Choose among ties the fastest candidate, or the smallest index where places repeat.
 
-    An l1 constraint goes first: where it ceases to bind no weight need take up what it leaves.
+    An l1 constraint goes first: where it ceases to bind, no weight need change its place.
     """
     now, chosen, best = w.now, -1, -1.0
     constraint = w.map.N - 1 if w.map.weights > 0 else -1
     if now.inexact:
-        choose_the_only(w, bound, left, left_low)
+        choose_if_certain(w, bound, left, left_low)
         return
     nearest = first_candidate(w, bound)
     for c in range(now.candidates if nearest >= 0 else 0):
@@ -657,27 +677,27 @@ def choose(w, bound, left, left_low):
             if chosen < 0 or w.candidate[c] < w.candidate[chosen]:
                 chosen = c
             continue
-        speed = w.chance[CLOSING, c] * w.chance[WEIGHT, c]
+        speed = w.ratio[SPEED, c] * w.ratio[WEIGHT, c]
         speed = np.inf if w.candidate[c] // 2 == constraint else speed
         if speed > best or (speed == best and w.candidate[c] < w.candidate[chosen]):
             best, chosen = speed, c
-    now.found, now.side, now.step, now.step_low = -1, 0, left, left_low
+    now.blocking, now.side, now.step, now.step_low = -1, 0, left, left_low
     if chosen < 0:
         return
     h, e = step_of(w, chosen)
     r, f = add(h, e, -left, -left_low)
     if r + f > 0.0:
         return
-    now.found, now.side = w.candidate[chosen] // 2, w.candidate[chosen] % 2
+    now.blocking, now.side = w.candidate[chosen] // 2, w.candidate[chosen] % 2
     now.step, now.step_low = h, e
     measure(w, chosen)
 
 
 @lean
 def measure(w, c):
-    """Write down how well the step of a candidate, and its speed, are known as unknowns are.
+    """Write the errors of a candidate's step and speed that follow from those of unknowns.
 
-    What the data's rounding adds to it is left out: no refinement makes that smaller.
+    Rounding of the data is left out: no refinement reduces it.
     """
     now, i = w.now, w.candidate[c] // 2
     if w.known[i]:
@@ -686,21 +706,21 @@ def measure(w, c):
         on_segment = not is_variable(w, i) and w.place[i] % 2 == 0
         unit = w.map.scale[i] / (w.graph.curvature[i, w.place[i]] if on_segment else 1.0)
         error, noise = w.error[VALUE] * unit, w.error[RATE] * unit
-    now.speed_error = noise / w.chance[CLOSING, c]
-    now.step_error = (error + abs(now.step) * noise) / w.chance[CLOSING, c]
+    now.speed_error = noise / w.ratio[SPEED, c]
+    now.step_error = (error + abs(now.step) * noise) / w.ratio[SPEED, c]
 
 
 @lean
-def choose_the_only(w, bound, left, left_low):
-    """Choose the candidate that is first whatever the errors are; there may be doubt."""
+def choose_if_certain(w, bound, left, left_low):
+    """Choose the candidate that is first for all errors; else set ``undecided``."""
     now, possible, chosen = w.now, 0, -1
     for c in range(now.candidates):
-        if w.chance[SOONEST, c] <= bound:
+        if w.ratio[EARLIEST_STEP, c] <= bound:
             possible, chosen = possible + 1, c
-    now.found, now.side, now.step, now.step_low = -1, 0, left, left_low
+    now.blocking, now.side, now.step, now.step_low = -1, 0, left, left_low
     now.undecided = 1 if possible > 1 or (possible == 1 and bound >= left) else 0
     if possible == 1 and not now.undecided:
-        now.found, now.side = w.candidate[chosen] // 2, w.candidate[chosen] % 2
+        now.blocking, now.side = w.candidate[chosen] // 2, w.candidate[chosen] % 2
         now.step, now.step_low = step_of(w, chosen)
         measure(w, chosen)
         if now.step <= 0.0:

@@ -11,11 +11,11 @@ def entry_in(m, i, j):
     """Return R[i, j]."""
     if m.sparse == 0:
         return m.R[i, j]
-    return _found(m.row_start, m.row_index, m.row_entry, i, j)
+    return _bisected(m.row_start, m.row_index, m.row_entry, i, j)
 
 
 @lean
-def _found(start, index, entry, i, j):
+def _bisected(start, index, entry, i, j):
     """Return an entry of CSR rows by bisection."""
     first, last = start[i], start[i + 1]
     while first < last:
@@ -28,10 +28,10 @@ def _found(start, index, entry, i, j):
 
 
 @inline
-def line_of(m, i):
-    """Return where row i of R begins and ends, or column i - n, and the other side's first place.
+def sparse_row_of(m, i):
+    """Return row i of R in CSR, or column i - n: first, last, index, entry, offset.
 
-    That is of the coordinates: first, last, index, entry, offset.
+    Entry s, first <= s < last, belongs to coordinate ``offset + index[s]``.
     """
     if i < m.n:
         return m.row_start[i], m.row_start[i + 1], m.row_index, m.row_entry, m.n
@@ -42,7 +42,7 @@ def line_of(m, i):
 @lean
 def add_sparsely(m, i, high, low, terms, h, e, size):
     """Add (h + e) times row i of R, or column i - n, to running sums and their absolute terms."""
-    first, last, index, entry, offset = line_of(m, i)
+    first, last, index, entry, offset = sparse_row_of(m, i)
     for s in range(first, last):
         k, x = offset + index[s], entry[s]
         a, b = accumulate(high[k], low[k], x, h, e)
@@ -52,8 +52,8 @@ def add_sparsely(m, i, high, low, terms, h, e, size):
 
 @lean
 def times(m, i, x):
-    """Return row i of R times x of variables, or column i - n times x of rows; x is (N,)."""
-    first, last, index, entry, offset = line_of(m, i)
+    """Return row i of R (or column i - n) times x (N,)."""
+    first, last, index, entry, offset = sparse_row_of(m, i)
     total = 0.0
     for s in range(first, last):
         total += entry[s] * x[offset + index[s]]
@@ -62,9 +62,9 @@ def times(m, i, x):
 
 @lean
 def sparse_part(w, i, order):
-    """Return the same with unknown ones alone, or their rates, in double precision."""
+    """Return the same for the unknowns, or their rates, alone, in double precision."""
     u = w.u[order]
-    first, last, index, entry, offset = line_of(w.map, i)
+    first, last, index, entry, offset = sparse_row_of(w.map, i)
     total = 0.0
     for s in range(first, last):
         k = offset + index[s]
@@ -77,7 +77,7 @@ def sparse_part(w, i, order):
 def sparse_part_twofold(w, i, order):
     """Return the same in twofold precision, and the sum of absolute terms."""
     u, sizes = w.u[order], w.size[order]
-    first, last, index, entry, offset = line_of(w.map, i)
+    first, last, index, entry, offset = sparse_row_of(w.map, i)
     x = xe = terms = 0.0
     for s in range(first, last):
         k = offset + index[s]

@@ -1,4 +1,4 @@
-"""A walk as Python sees it: the memory of the compiled loop, its errors, and what it leaves."""
+"""The Python side of a walk: memory of the compiled loop, its errors, and its record."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from .operations import NOTE, PREPARE, PRESENT, PUT, RESTART, WALK, operate
 from .state import CURVED, RATE, RIDGED, Graph, Map, Numbers, Walk
 from .statement import Statement
 from .track import Track
-from .walls import Brought
+from .walls import JumpGraphs
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
-# Of a jump: from -1 to 0.
-GOAL = {"end": 0.0, "way": 1.0, "rest": tolerances.NOISE, "near": 0.0}
-STEPS = 2_000  # between two looks at Python's signals
-TOLD = 64  # steps between two calls of a callback
-MOST = 1_000_000  # steps of a walk
-FEW = 16  # steps for which there is room at least
-NODES = 512  # points for which there is room, too
-SMALL = 128  # unknowns for which there is room at once
-MANY = 30  # variables from which on it pays to eliminate them
+# Of a jump, whose parameter goes from -1 to 0.
+JUMP_GOAL = {"end": 0.0, "way": 1.0, "rest": tolerances.NOISE, "near": 0.0}
+STEPS_PER_CALL = 2_000  # steps between two checks of Python's signals
+STEPS_PER_CALLBACK = 64  # steps between two calls of a callback
+MOST_STEPS = 1_000_000  # steps of a walk, at most
+SPARE_STEPS = 16  # steps for which memory is allocated ahead
+SPARE_NODES = 512  # points for which memory is allocated ahead
+INITIAL_UNKNOWNS = 128  # unknowns for which memory is allocated at the start
+MANY_VARIABLES = 30  # variables from which on it pays to eliminate them
 
 
 class Unlimited(PathError):
-    """Nothing limits the motion along a null vector: claims that there is no optimum.
+    """Nothing limits the motion along a null vector: a claim that there is no optimum.
 
     Attributes
     ----------
     unknowns : (N,)
         The null vector.
     t : float
-        In the user's parameter: where the objective is claimed to fall along it, or constraints to
+        The user's parameter for which the objective is claimed to fall along it, or constraints to
         contradict each other.
     where : str
         For messages.
@@ -56,10 +56,10 @@ class Unlimited(PathError):
 
 
 class _Tables(NamedTuple):
-    """What walks read of graphs, and never change.
+    """Map and graphs of walks, which only read them.
 
-    ``eliminates`` says what is eliminated from systems, ``solved`` (N, P) at which places a
-    coordinate is solved for.
+    ``eliminates`` is the kind of eliminated coordinates, ``solved`` (N, P) tells at which places a
+    coordinate is in the inverse.
     """
 
     map: Map
@@ -69,7 +69,7 @@ class _Tables(NamedTuple):
 
 
 class Spare(NamedTuple):
-    """The memory of a walk that has ended, and the tables of the statement's own graphs."""
+    """The memory of a walk that has ended, and the tables of the statement's graphs."""
 
     walk: Walk
     face: str
@@ -83,23 +83,23 @@ class Homotopy:
     ----------
     statement : Statement
     graphs : Graphs
-        Of the same coordinates; the walk moves along the rates of their numbers.
+        Graphs of the same coordinates, which may have other numbers and rates.
     place : (N,) of int
         Places of an optimum at t, whose system is regular.
     t, end : float
         Where the walk begins and where it ends; it goes upwards or downwards.
     origin : float
-        What is added to t where it is reported.
+        Added to t in reports.
     face : str
         "saddle" eliminates nothing from the system.
     near : float
-        Share of the way from the first breakpoint to the end: changes that are nearer to the end
-        are left out.
+        Fraction of the way from the first breakpoint to the end: changes that are nearer to the
+        end are left out.
 
     Attributes
     ----------
     values : (N,)
-        At the start, the value of each coordinate that its place limits: its dual or z.
+        At the start, the limited number of each coordinate: its dual or z.
     regular : bool
         Whether the system at the start could be solved accurately.
     """
@@ -123,8 +123,12 @@ class Homotopy:
         self._kept = spare.tables if spare and spare.face == face else None
         tables = self._kept if self._kept and graphs is statement.graphs else None
         tables = self._tables = tables or _tables(statement, graphs, face)
-        own = tables.map, tables.graph, now, self.start
-        self.walk = memory.allocated(*own) if spare is None else memory.cleared(spare.walk, *own)
+        arguments = tables.map, tables.graph, now, self.start
+        self.walk = (
+            memory.allocated(*arguments)
+            if spare is None
+            else memory.cleared(spare.walk, *arguments)
+        )
         now.eliminates = tables.eliminates
         if statement.widening is not None:
             self.walk.sign[self.walk.map.weights :] = -statement.widening
@@ -134,14 +138,14 @@ class Homotopy:
         self.regular = bool(shrank and np.isfinite(self.values).all())
 
     def release(self) -> None:
-        """Hand the memory on to the next walk of the same statement; this one has ended."""
-        own = self._tables if self.graphs is self.statement.graphs else self._kept
-        self.statement.spare = Spare(self.walk, self.face, own)
+        """Leave the memory to the next walk of the same statement; this one has ended."""
+        tables = self._tables if self.graphs is self.statement.graphs else self._kept
+        self.statement.spare = Spare(self.walk, self.face, tables)
         del self.walk
 
     @property
     def place(self) -> Places:
-        """The places of all coordinates now."""
+        """The present places of all coordinates."""
         return self.walk.place
 
     @property
@@ -154,19 +158,19 @@ class Homotopy:
     ) -> Track:
         """Walk to the end, or some steps beyond t = ``enough``; return both ends of each piece.
 
-        A callback is told now and then how much of the way is done, and the events so far. After an
-        error `track` has the pieces up to there.
+        A callback regularly gets the fraction of the way that is done, and the number of events.
+        After an error `track` has the pieces up to there.
         """
-        self.go(callback, enough)
+        self.advance(callback, enough)
         return self.track()
 
-    def go(
+    def advance(
         self, callback: Callable[[float, int], object] | None = None, enough: float = np.inf
     ) -> bool:
-        """Walk as `run` does, or until a wall stops the walk; return whether one did."""
-        begin, steps = self.walk.now.t, STEPS if callback is None else TOLD
-        steps = steps if np.isinf(enough) else FEW
-        for _ in range(-(-MOST // steps)):
+        """Walk as `run` does, or up to the first wall; return whether a wall stopped the walk."""
+        begin, steps = self.walk.now.t, STEPS_PER_CALL if callback is None else STEPS_PER_CALLBACK
+        steps = steps if np.isinf(enough) else SPARE_STEPS
+        for _ in range(-(-MOST_STEPS // steps)):
             ending = operate(self.walk, WALK, steps)
             if callback is not None:
                 now = self.walk.now
@@ -192,38 +196,38 @@ class Homotopy:
             if self.walk.now.t >= enough:
                 return False
         raise PathError(
-            f"The path stopped at {self.reported()} after {MOST} changes; follow it in shorter "
-            "parts.",
+            f"The path stopped at {self.reported()} after {MOST_STEPS} changes; follow it in "
+            "shorter parts.",
             None,
         )
 
     def grow_memory(self, ending: int) -> None:
-        """Make room for more steps, after what a call of the loop ended with."""
+        """Enlarge the memory for more steps, after the result ``ending`` of the loop."""
         if ending == loop.DENSER:
-            self.walk.now.eliminates = 0  # products square the condition
+            self.walk.now.eliminates = 0  # elimination squares the condition
         self._make_room()
         if ending == loop.DENSER:
             operate(self.walk, PREPARE, out=self.values)
 
     def finish(self) -> None:
-        """Give back the memory of the systems: no step follows."""
+        """Free the memory of the systems: no step follows."""
         now = self.walk.now
         kept = {name: getattr(now, name) for name in ("nodes", "events", "entries", "seen")}
         small = memory.resized(self.walk, {"cap": 0, "eliminated": 0} | kept)
-        self.walk = altered(small, chance=np.zeros((9, 0)))
+        self.walk = altered(small, ratio=np.zeros((9, 0)))
 
     def restart_with(self, statement: Statement, end: float) -> None:
-        """Begin anew at t = 0, with other functions whose optimum there is the present point.
+        """Restart at t = 0, with other functions whose optimum there is the present point.
 
-        Rows that nothing has held at any t go to the segments that they are on.
+        Rows whose knots were all still go to the segments of their values.
         """
         before, graphs, values = self.graphs, statement.graphs, np.empty(len(self.place))
         if not operate(self.walk, PRESENT, out=values):
             raise np.linalg.LinAlgError("the system at the end of the path can't be solved")
         knots = (np.arange(before.lower.shape[1]) % 2 == 1) & before.exists
         free = statement.is_row & np.all(before.still | ~knots, axis=1)
-        at = np.where(graphs.exists[free, 1::2], graphs.equation[free, 1::2, 0], np.inf)
-        self.walk.place[free] = 2 * (values[free, None] > at).sum(axis=1)
+        knots_at_start = np.where(graphs.exists[free, 1::2], graphs.equation[free, 1::2, 0], np.inf)
+        self.walk.place[free] = 2 * (values[free, None] > knots_at_start).sum(axis=1)
         self.statement, self.graphs, self.start = statement, graphs, self.place.copy()
         tables = self._tables = _tables(statement, graphs, self.face)
         self.walk = altered(self.walk, map=tables.map, graph=tables.graph)
@@ -235,14 +239,14 @@ class Homotopy:
     def again(
         self, graphs: Tabled, place: Places, end: float, origin: float, room: Walk | None = None
     ) -> Self:
-        """Return a walk from where this one began, along other graphs of the same system there.
+        """Return a walk from the start of this one, along other graphs with the same system there.
 
         Parameters
         ----------
         graphs, place, end, origin
             See the class; t begins at 0.
         room : Walk, optional
-            Memory of an earlier one, which has ended; this walk's own arrays are left as they are.
+            Memory of an earlier walk, which has ended; the arrays of this walk are not changed.
         """
         other, tables = copy(self), _tables(self.statement, graphs, self.face)
         arrays = dict(_arrays(self.walk))
@@ -271,7 +275,7 @@ class Homotopy:
         return None if now.t == now.end else now.t + now.t_low
 
     def put(self, i: int, place: int) -> bool:
-        """Put a coordinate into another place at the present t; False: that can't be done."""
+        """Put a coordinate into another place at the present t; False: that is impossible."""
         ending = operate(self.walk, PUT, i, place)
         while ending == loop.MORE_ROOM:
             self._make_room()
@@ -279,64 +283,67 @@ class Homotopy:
         return bool(ending == loop.DONE)
 
     def release_free_variables(self) -> None:
-        """Move free variables that are held at a knot until another coordinate holds them."""
+        """Move free variables away from knots until other coordinates determine them."""
         first = self.statement.rows_and_variables[0] + self.statement.rows_and_variables[1]
         for i in range(first - self.statement.free, first):
             if self.place[i] % 2 == 1:
                 self.put(i, int(self.place[i]) - 1)
 
-    def begin_jump(self, who: Places, graphs: Brought) -> None:
-        """Let t stand still, and the graphs of some rows be others, of a parameter from -1 to 0."""
+    def begin_jump(self, rows: Places, graphs: JumpGraphs) -> None:
+        """Fix t, and replace the graphs of some rows by those of a parameter from -1 to 0."""
         w, now = self.walk, self.walk.now
         names = "equation", "lower", "upper", "hollow"
-        before = [getattr(w.graph, name)[who] for name in names]
-        self._jump = who, before, {name: getattr(now, name) for name in GOAL}
-        for name, number in GOAL.items():
+        before = [getattr(w.graph, name)[rows] for name in names]
+        self._jump = rows, before, {name: getattr(now, name) for name in JUMP_GOAL}
+        for name, number in JUMP_GOAL.items():
             setattr(now, name, number)
-        jump.begin_jump(w, who, *graphs)
+        jump.begin_jump(w, rows, *graphs)
 
     def end_jump(self) -> None:
-        """Go on with t and the graphs as they were before the jump."""
-        who, before, goal = self._jump
-        jump.end_jump(self.walk, who, *before)
+        """Restore t and the graphs from before the jump."""
+        rows, before, goal = self._jump
+        jump.end_jump(self.walk, rows, *before)
         for name, number in goal.items():
             setattr(self.walk.now, name, number)
 
     def reported(self) -> str:
-        """Return the parameter as the user knows it."""
+        """Return the user's parameter for messages."""
         now = self.walk.now
         return f"{(now.still if now.jumping else now.t) + self.origin:.12g}"
 
     def note_after_jump(self) -> None:
-        """Record the point as a piece without length, which follows a jump."""
+        """Record the point after a jump as a piece without length."""
         self._make_room()
         if not operate(self.walk, NOTE):
             raise np.linalg.LinAlgError("the system after a jump can't be solved")
 
     def _make_room(self, at_start: int | None = None) -> None:
-        """Enlarge what is too small for a few more steps; or for so many unknowns at the start."""
+        """Enlarge arrays for a few more steps, or for so many unknowns at the start."""
         w, now = self.walk, self.walk.now
         unknown = int((w.known == 0).sum()) if at_start is None else at_start
         most = now.solved if now.eliminates and at_start is None else unknown
         eliminated = (0, w.map.n, w.map.p)[now.eliminates]
         N = len(w.place)
-        few = (
-            min(SMALL, N + 4) if eliminated <= SMALL**2 else 0
+        initial = (
+            min(INITIAL_UNKNOWNS, N + 4) if eliminated <= INITIAL_UNKNOWNS**2 else 0
         )  # blocks are as wide as what is eliminated
-        has = memory.room(w)
+        present = memory.room(w)
         sizes = {
-            "cap": _grown(has["cap"], max(most + FEW, few), N + 4),
+            "cap": _grown(present["cap"], max(most + SPARE_STEPS, initial), N + 4),
             "eliminated": eliminated,
-            "nodes": _grown(has["nodes"], now.nodes + NODES),
-            "events": _grown(has["events"], now.events + 4 * N + NODES),
-            "entries": _grown(has["entries"], now.entries + 2 * FEW * max(unknown, SMALL) + 16),
-            "seen": _grown(has["seen"], now.seen + FEW),
+            "nodes": _grown(present["nodes"], now.nodes + SPARE_NODES),
+            "events": _grown(present["events"], now.events + 4 * N + SPARE_NODES),
+            "entries": _grown(
+                present["entries"],
+                now.entries + 2 * SPARE_STEPS * max(unknown, INITIAL_UNKNOWNS) + 16,
+            ),
+            "seen": _grown(present["seen"], now.seen + SPARE_STEPS),
         }
-        if sizes != has:
+        if sizes != present:
             self.walk = memory.resized(w, sizes)
 
     def track(self) -> Track:
-        """Return what has been recorded."""
+        """Return the record of the walk."""
         w, now = self.walk, self.walk.now
         at = w.node_at[: 2 * now.nodes].reshape(-1, 2)
         return Track(
@@ -353,7 +360,7 @@ class Homotopy:
 
 
 def _arrays(walk: Walk) -> Iterator[tuple[str, Any]]:
-    """Yield the arrays of a walk that its steps write."""
+    """Yield the arrays of a walk by name."""
     for name, value in vars(walk).items():
         if isinstance(value, np.ndarray) and name != "words":
             yield name, value
@@ -367,7 +374,7 @@ def _grown(size: int, needed: int, most: int | None = None) -> int:
 
 
 def _eliminated(statement: Statement, graphs: Tabled, face: str) -> tuple[int, NDArray[np.bool_]]:
-    """Return what is eliminated from the systems, and where: see `state.can_eliminate`."""
+    """Return the kind of eliminated coordinates, and their places: see `state.can_eliminate`."""
     (n, p), places = statement.rows_and_variables, np.arange(graphs.curvature.shape[1])
     if statement.gram is not None or face == "saddle":
         return 0, np.zeros(graphs.curvature.shape, dtype=bool)
@@ -377,14 +384,14 @@ def _eliminated(statement: Statement, graphs: Tabled, face: str) -> tuple[int, N
     ridged = unlimited & graphs.exists & (places % 2 == 0)
     ridged[:n] = ridged[n + p :] = False
     ridged[n : n + p] &= statement.ridge[:, None] > 0.0
-    few = ridged.any(axis=1).sum() < MANY
+    few = ridged.any(axis=1).sum() < MANY_VARIABLES
     if curved.any():
         return CURVED, curved
     return (0, curved) if few or statement.constrained else (RIDGED, ridged)
 
 
 def _tables(statement: Statement, graphs: Tabled, face: str) -> _Tables:
-    """Return graphs, and the statement beside them, as the loop reads them."""
+    """Return map and graphs in the form that the loop reads."""
     known = _known(statement, graphs)
     eliminates, eliminated = _eliminated(statement, graphs, face)
     graph = Graph(
@@ -400,7 +407,7 @@ def _tables(statement: Statement, graphs: Tabled, face: str) -> _Tables:
 
 
 def _known(statement: Statement, graphs: Tabled) -> NDArray[np.bool_]:
-    """Tell of each place whether its equation alone gives the unknown: see `state.is_known`."""
+    """Tell for each place whether its equation alone gives the unknown: see `state.is_known`."""
     knots = np.arange(graphs.equation.shape[1]) % 2 == 1
     straight = (graphs.curvature == 0.0) & graphs.exists
     return np.where(statement.is_row[:, None], ~knots & straight, knots & graphs.exists)
@@ -409,15 +416,15 @@ def _known(statement: Statement, graphs: Tabled) -> NDArray[np.bool_]:
 def _map(statement: Statement, graphs: Tabled, known: NDArray[np.bool_]) -> Map:
     n, p = statement.rows_and_variables
     widening, units = statement.widening, statement.units
-    nothing = np.zeros((0, 0))
-    gram, low = (nothing if own is None else own for own in (statement.gram, statement.low))
+    empty = np.zeros((0, 0))
+    gram, low = (empty if matrix is None else matrix for matrix in (statement.gram, statement.low))
     scale, length, largest = units.scale, units.length, units.largest.copy()
     if widening is not None:
         largest[-1] = np.abs(widening).max(initial=1.0)
     limits = np.maximum(np.abs(graphs.lower[..., 2]), np.abs(graphs.upper[..., 2]))
     limits = np.where(np.isfinite(limits), limits, 0.0)
     drift = np.where(known, limits, 0.0).max(axis=1)
-    # one whose value stands still is looked at always: any drift will do
+    # a coordinate with length 0 is always examined: any drift will do
     drift = np.where(length > 0, drift / np.where(length > 0, length, 1.0), 1e-300 * (drift > 0))
     values, rates = (
         np.where(known, np.abs(graphs.equation[..., part]), 0.0).max(axis=1) for part in (0, 2)
@@ -440,8 +447,8 @@ def _map(statement: Statement, graphs: Tabled, known: NDArray[np.bool_]) -> Map:
         largest=largest,
         metric=units.metric,
         known_dual_speed=float(np.sqrt((rates[:n] ** 2).sum())),
-        drift=np.array([drift[own].max(initial=0.0) for own in (slice(n), slice(n, n + p))]),
-        known=np.array([(own / scale).max(initial=0.0) for own in (values, rates)]),
+        drift=np.array([drift[matrix].max(initial=0.0) for matrix in (slice(n), slice(n, n + p))]),
+        known=np.array([(matrix / scale).max(initial=0.0) for matrix in (values, rates)]),
         limited=int(_limited(graphs, n, p)),
         silent=statement.silent,
     )
@@ -456,12 +463,12 @@ def _limited(graphs: Tabled, n: int, p: int) -> bool:
 def _rows(statement: Statement) -> dict[str, Any]:
     """Return the fields of a map that hold R and its transpose."""
     both = {"row": statement.R, "column": statement.columns}
-    sparse, nothing, no_places = sp.issparse(statement.R), np.zeros(0), np.zeros(0, np.int64)
+    sparse, no_entries, no_places = sp.issparse(statement.R), np.zeros(0), np.zeros(0, np.int64)
     fields: dict[str, Any] = {"sparse": int(sparse)}
-    for name, own in both.items():
+    for name, matrix in both.items():
         dense = {"row": "R", "column": "columns"}[name]
-        fields[dense] = np.zeros((0, 0)) if sparse else own
-        fields[f"{name}_start"] = own.indptr.astype(np.int64) if sparse else no_places
-        fields[f"{name}_index"] = own.indices.astype(np.int64) if sparse else no_places
-        fields[f"{name}_entry"] = own.data if sparse else nothing
+        fields[dense] = np.zeros((0, 0)) if sparse else matrix
+        fields[f"{name}_start"] = matrix.indptr.astype(np.int64) if sparse else no_places
+        fields[f"{name}_index"] = matrix.indices.astype(np.int64) if sparse else no_places
+        fields[f"{name}_entry"] = matrix.data if sparse else no_entries
     return fields

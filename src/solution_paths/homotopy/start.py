@@ -1,13 +1,13 @@
-"""Where a path starts: places of an optimum at t0, found by the homotopy itself.
+"""The start of a path: places of an optimum at t0, computed by the homotopy itself.
 
-Any places with a regular system have a point. What this point violates is mended by artificial
-terms: the graph of a coordinate on a segment is shifted along that segment until it holds the
-point, a knot gets slopes that are wide enough. The point is then optimal for an artificial
-statement, and the homotopy follows its optima while these terms go from 1 to 0. On the way there
-is an optimum at each parameter, as there is one at both ends.
+Any places with a regular system have a point. Artificial terms remove its violations: the graph of
+a coordinate on a segment is shifted along that segment until it contains the point, a knot gets
+slopes that are wide enough. The point is then optimal for an artificial statement, and the homotopy
+follows its optima while these terms go from 1 to 0. There is an optimum at each parameter between,
+since there is one at both ends.
 
-The nearer the places are to those of the optimum, the fewer changes there are on the way: those of
-large statements come from Newton's method, see `guess`.
+The nearer the places are to those of the optimum, the fewer events there are. For large statements
+they come from Newton's method, see `guess`.
 """
 
 from __future__ import annotations
@@ -28,82 +28,83 @@ from .statement import Statement
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
-HIDDEN = np.sqrt(tolerances.SINGULAR)  # share of the data that is lost in squares
-LARGE = 20_000  # entries from which on Newton's method costs less than the way that it saves
+SQUARE_ROUNDING = np.sqrt(tolerances.SINGULAR)  # relative size of data that is lost in squares
+NEWTON_ENTRIES = 20_000  # entries of R from which on Newton's method costs less than it saves
 
 
 def starting_places(
     statement: Statement,
-    off: Misfit,
+    misfit: Misfit,
     origin: float = 0.0,
     face: str = "auto",
 ) -> Places:
-    """Return places of all coordinates at an optimum, by those of a guess at the same t.
+    """Return places of all coordinates at an optimum, from guessed places at the same t.
 
-    Messages call the parameter t + origin.
+    Messages report the parameter as t + origin.
     """
-    if not off.count:
-        return off.place
+    if not misfit.count:
+        return misfit.place
 
-    def walked(off: Misfit) -> Places:
-        graphs = statement.graphs_of(artificial(statement, off))
-        homotopy = Homotopy(statement, graphs, off.place, 1.0, 0.0, 0.0, face)
+    def walked(misfit: Misfit) -> Places:
+        graphs = statement.graphs_of(artificial(statement, misfit))
+        homotopy = Homotopy(statement, graphs, misfit.place, 1.0, 0.0, 0.0, face)
         homotopy.run()
         place, stayed = homotopy.place, homotopy.walk.now.stayed
         homotopy.release()
-        if stayed:  # for no gain: then the point at its end has no violation
-            end = Misfit.of(statement, place, off.t, face)
+        if stayed:  # coordinates stayed beyond limits by rounding: check the point at the end
+            end = Misfit.of(statement, place, misfit.t, face)
             if not end.is_of_rounding(statement):
                 raise PathError(
-                    f"The optimum at {off.t + origin:.12g} can't be found: the data determine it "
-                    "no better than rounding; scale the data alike, or leave out columns that "
+                    f"The optimum at {misfit.t + origin:.12g} can't be found: the data determine "
+                    "it no better than rounding; scale the data alike, or leave out columns that "
                     "depend on others.",
                     None,
                 )
         return place
 
-    better = _nearer(statement, off, face)
+    better = _nearer(statement, misfit, face)
     if better is not None:
         try:
             return better.place if not better.count else walked(better)
         except PathError:
-            pass  # its system may be nearly singular
+            pass  # the system of these places may be nearly singular
     try:
-        return walked(off)
+        return walked(misfit)
     except Unlimited as claim:
-        t = off.t + origin
+        t = misfit.t + origin
         raise Unlimited(claim.unknowns, t, f"at {t:.12g}") from None
 
 
-def _nearer(statement: Statement, off: Misfit, face: str) -> Misfit | None:
-    """Return a guess nearer to the optimum whose system is regular, if there is one.
+def _nearer(statement: Statement, misfit: Misfit, face: str) -> Misfit | None:
+    """Return a guess nearer to the optimum with a regular system, or None.
 
-    Where penalties hold all weights, and free variables alone have to move, the way is short.
+    None is needed where only free variables violate their limits: then the path is short.
     """
-    if statement.R.size < LARGE or off.count <= statement.free:
+    if statement.R.size < NEWTON_ENTRIES or misfit.count <= statement.free:
         return None
-    place = near_optimum(statement, off.t)
+    place = near_optimum(statement, misfit.t)
     if place is None:
         return None
-    better = Misfit.of(statement, place, off.t, face)
+    better = Misfit.of(statement, place, misfit.t, face)
     return better if better.regular else None
 
 
 @dataclass(frozen=True, eq=False)
 class Misfit:
-    """By how much the point of guessed places is beyond the limits of each of these.
+    """The violations of limits by the point of guessed places.
 
     Attributes
     ----------
     t : float
     place : (N,)
     below, above : (N,)
+        Violations of the lower and of the upper limit.
     width : (N,)
-        Between the limits.
+        Distance between the limits.
     regular : bool
         Whether the system of the places could be solved.
     values : (N,)
-        What places limit: duals at knots, values on segments.
+        The limited numbers: duals at knots, values on segments.
     """
 
     t: float
@@ -116,15 +117,15 @@ class Misfit:
 
     @classmethod
     def at(cls, statement: Statement, t: float, face: str = "auto") -> Misfit:
-        """Guess places at t and compare their point with the limits."""
-        found = cls.of(statement, guess(statement, t), t, face)
-        if found.regular or statement.parabolas is None:
-            return found
+        """Return the misfit of guessed places at t."""
+        misfit = cls.of(statement, guess(statement, t), t, face)
+        if misfit.regular or statement.parabolas is None:
+            return misfit
         return cls.of(statement, guess(statement, t, solved=False), t, face)
 
     @classmethod
     def of(cls, statement: Statement, place: Places, t: float, face: str = "auto") -> Misfit:
-        """Compute the point of places at t and compare it with their limits."""
+        """Return the misfit of given places at t."""
         graphs = statement.graphs
         homotopy = Homotopy(statement, graphs, place, t, t + 1.0, face=face)
         homotopy.release()
@@ -135,28 +136,28 @@ class Misfit:
         return cls(t, place, below, above, upper - lower, homotopy.regular, x)
 
     def is_of_rounding(self, statement: Statement) -> bool:
-        """Tell whether what is beyond limits is what a change of the data by rounding explains.
+        """Tell whether a change of the data by rounding explains all violations.
 
-        Of pivots, which are squares, `tolerances.SINGULAR` is the share that may be rounding.
+        `tolerances.SINGULAR` bounds the rounding of pivots, which are squares: here its root does.
         """
         at_knot, scale = self.place % 2 == 1, statement.units.scale
         unit = np.where(at_knot == statement.is_row, 1.0 / scale, scale)
         sizes = np.abs(self.values) * unit
         beyond = np.maximum(self.below, self.above) * unit
-        return self.regular and bool((beyond <= HIDDEN * sizes.max(initial=0.0)).all())
+        return self.regular and bool((beyond <= SQUARE_ROUNDING * sizes.max(initial=0.0)).all())
 
     @property
     def count(self) -> int:
-        """How many coordinates are beyond a limit."""
+        """The number of coordinates beyond a limit."""
         return int(((self.below > 0) | (self.above > 0)).sum())
 
 
 def guess(statement: Statement, t: float = 0.0, solved: bool = True) -> Places:
     """Return places with a regular system at t.
 
-    Variables are at their knots nearest to 0, rows where these put them, an l1 constraint is slack.
-    In the primal face those that nothing penalises are ``solved`` for, unless they depend on each
-    other.
+    Variables are at their knots nearest to 0, rows at the places of the resulting values, an l1
+    constraint is slack. In the primal face ``solved`` makes unpenalised variables unknowns of the
+    system; they must be linearly independent.
     """
     (n, p), graph = statement.rows_and_variables, GraphsAt.of(statement.graphs, t)
     place, knots = np.zeros(len(graph.exists), dtype=np.int64), graph.knots
@@ -164,38 +165,38 @@ def guess(statement: Statement, t: float = 0.0, solved: bool = True) -> Places:
     first, z = 0, statement.R @ graph.equation[np.arange(n, n + p), place[n : n + p]]
     for shape in statement.shapes:
         if first < n:
-            of = slice(first, first + len(shape))
-            k = (z[of, None] > knots[of]).sum(axis=1)
+            group = slice(first, first + len(shape))
+            k = (z[group, None] > knots[group]).sum(axis=1)
             last = shape.curvature.shape[1] - 1
             k = np.where(shape.closed[:, 0], np.maximum(k, 1), k)
-            place[of] = 2 * np.where(shape.closed[:, 1], np.minimum(k, last - 1), k)
+            place[group] = 2 * np.where(shape.closed[:, 1], np.minimum(k, last - 1), k)
         first += len(shape)
     if solved and statement.parabolas is not None:
         place[statement.graphs.single] = 1
     return place
 
 
-def artificial(statement: Statement, off: Misfit) -> list[Shape]:
-    """Return functions whose rates are the terms under which the point of the places is optimal."""
-    t, place = off.t, off.place
-    random = np.random.default_rng(0)  # ties would make the way from here degenerate
+def artificial(statement: Statement, misfit: Misfit) -> list[Shape]:
+    """Return functions whose rates are artificial terms that make the places' point optimal."""
+    t, place = misfit.t, misfit.place
+    random = np.random.default_rng(0)  # distinct terms avoid ties on the path from here
     at_knot, extra = place % 2 == 1, random.uniform(0.1, 0.6, len(place))
-    violated = np.maximum(off.below, off.above)
-    shift = np.where(at_knot, 0.0, np.minimum(violated * (1 + extra), violated + off.width / 2))
-    shift = np.where(off.above > 0, shift, -shift)
+    violated = np.maximum(misfit.below, misfit.above)
+    shift = np.where(at_knot, 0.0, np.minimum(violated * (1 + extra), violated + misfit.width / 2))
+    shift = np.where(misfit.above > 0, shift, -shift)
     scale = statement.units.scale
     widest = np.max((violated * scale)[at_knot], initial=0.0)
     widen = np.where(at_knot, widest / scale * (1.0 + extra), 0.0)
     shapes, first = [], 0
     for shape in statement.shapes:
-        of = slice(first, first + len(shape))
-        k, moved = place[of], shift[of, None]
+        group = slice(first, first + len(shape))
+        k, moved = place[group], shift[group, None]
         segment = np.arange(shape.curvature.shape[1])
         tilt = moved * np.take_along_axis(shape.curvature, k[:, None] // 2, 1)
-        outward = np.where(segment > (k[:, None] - 1) // 2, 1.0, -1.0) * widen[of, None]
+        outward = np.where(segment > (k[:, None] - 1) // 2, 1.0, -1.0) * widen[group, None]
         knots = shape.knots.at(t)
         knots = Moving(knots, Twofold.of(np.broadcast_to(moved, knots.high.shape)))
         slopes = Moving(shape.slopes.at(t), Twofold.of(tilt + outward))
         shapes.append(Shape(knots, slopes, shape.curvature, shape.closed))
-        first = of.stop
+        first = group.stop
     return shapes

@@ -1,7 +1,7 @@
-"""What the homotopy remembers between two steps: the parameter, and a place for each coordinate.
+"""The state of the homotopy: the parameter, and a place for each coordinate.
 
-All else in `Walk` is computed from these two: what the known coordinates add up to, the inverse of
-the system of the others and its solution, and how long a coordinate needs no look.
+All else in `Walk` is computed from these two: the sums over known coordinates, the inverse of the
+system of the others and its solution, and how long a coordinate needs no examination.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .compiled import (
     struct,
 )
 from .rows import add_sparsely
-from .tolerances import BLOCK
+from .tolerances import ODOMETER_BLOCK
 from .twofold import accumulate, axpy, normalise, scaled_add, scaled_add_sizes
 
 NEVER, ALWAYS = np.inf, -np.inf
-CURVED, RIDGED = 1, 2  # what is eliminated
+CURVED, RIDGED = 1, 2  # eliminated coordinates: rows on curved segments, variables with a ridge
 ROWS, VARIABLES = 0, 1  # sides of the map
 VALUE, RATE = 0, 1  # orders: a number at t, and its rate
 
@@ -49,7 +49,7 @@ class Map:
     n: int  # rows
     p: int  # variables
     N: int  # coordinates: n + p, and one more with an l1 constraint
-    weights: int  # variables whose knots an l1 constraint's multiplier widens
+    weights: int  # variables in an l1 constraint, whose multiplier widens their knots
     with_gram: int
     with_low: int
     R: Matrix  # (n, p)
@@ -62,19 +62,19 @@ class Map:
     column_index: Indices
     column_entry: Vector
     gram: Matrix  # (n, n), or nothing
-    low: Matrix  # (n, n), what is missing of it in double precision, or nothing
+    low: Matrix  # (n, n), second parts of its entries in twofold precision, or nothing
     ridge: Vector  # (p,)
     scale: Vector  # (N,), unit of each unknown
-    noise: float  # accuracy of a sum over the map, relative to its absolute terms
-    length: Vector  # (N,), by which a coordinate moves at most while its side's odometer moves by 1
-    reach: Vector  # (N,), by how much rows' odometer goes on if an unknown moves by its unit
-    largest: Vector  # (N,), entry of H that a coordinate has with any other one
-    metric: Matrix  # (k, p), or (1, p) if diagonal: how variables move the rows' odometer
-    known_dual_speed: float  # by which the duals of known rows move at most for a unit of t
-    drift: Vector  # (2,), the most that limits of a side's known ones move, in units of length
+    noise: float  # error of a sum over the map, relative to its absolute terms
+    length: Vector  # (N,), largest change of a value for a unit of its side's odometer
+    reach: Vector  # (N,), change of the rows' odometer for a unit change of an unknown
+    largest: Vector  # (N,), largest entry in a coordinate's row of H
+    metric: Matrix  # (k, p), or (1, p) if diagonal: norm of variables for the rows' odometer
+    known_dual_speed: float  # bound of |da/dt| for the duals of known rows
+    drift: Vector  # (2,), largest rate of limits of known coordinates of a side, over length
     known: Vector  # (2,), bounds of known unknowns, in their units, at t = 0, and of their rates
     limited: int  # whether any variable has limits
-    silent: int  # variables, the first ones, that are not recorded
+    silent: int  # number of variables, the first ones, that are not recorded
 
 
 @struct
@@ -97,55 +97,55 @@ class Numbers:
     t_low: float
     end: float
     way: float  # 1 upwards, -1 downwards
-    near: float  # share of the way from the first breakpoint to the end, next to that, ...
-    rest: float  # ... and the length next to the end, in which nothing changes but for rounding
-    solved: int  # unknowns that the inverse holds
+    near: float  # fraction of the way from the first breakpoint to the end, before the end, ...
+    rest: float  # ... and the distance to the end, within which events are ignored
+    solved: int  # unknowns in the inverse
     eliminated: int  # coordinates that are eliminated from it
-    twofold: int  # whether it is known in twofold precision
-    eliminates: int  # none, rows on curved segments (`CURVED`) or variables (`RIDGED`)
-    pending: int  # a coordinate that entered a singular system and waits for one that leaves; or -1
+    twofold: int  # whether the inverse is in twofold precision
+    eliminates: int  # 0, `CURVED` (rows on curved segments) or `RIDGED` (variables)
+    pending: int  # a coordinate that entered a singular system, until another one leaves; or -1
     changing: int  # entries of `changed`
     unknowns: int  # entries of `unknown`
     carried: int  # 0: rates must be solved for, 1: known to rounding, 2: see `accuracy`
     inexact: int  # whether errors may decide which coordinate is first
     undecided: int  # whether they do
-    factored: int  # changes of places when the inverse was computed afresh
-    careful: int  # responses that are solved for to rounding, as there was doubt
-    shrink: float  # how fast corrections shrink
-    null_residual: float  # the largest component that was left out of a null vector
-    null_curvature: float  # its root, in units, along a response that counts as a null vector
-    value: float  # the largest value at which a row is held
-    held: float  # the sum of the duals of rows at knots
-    width: float  # that of their largest slopes, and its rate
+    factored: int  # changes of places up to the last factorisation
+    careful: int  # number of next responses that are solved for to rounding, after a doubt
+    shrink: float  # estimated ratio of two corrections in refinement
+    null_residual: float  # largest component of a null vector that was set to zero
+    null_curvature: float  # root of the curvature, in units, along an accepted null vector
+    value: float  # largest |value| of a row at a knot
+    held: float  # sum of |duals| of rows at knots
+    width: float  # sum of the largest slopes of these rows, and its rate
     width_rate: float
-    turned: float  # bounds by direction: by how much rows have moved off their lines
-    turn: float  # and the sum of all changes of direction
-    dual_turn: float  # by how much that of the duals has changed since it was noted
-    lost: int  # whether that is not known
-    epoch: int  # of these bounds
-    corrected: float  # by how much the last refinement has moved unknowns, in their units
+    turned: float  # integral of `turn` over t: see `odometers`
+    turn: float  # sum of all changes of direction
+    dual_turn: float  # change of the duals' direction since the last addition to `turn`
+    lost: int  # whether that change is unknown
+    epoch: int  # number of the current lines, which are void after a change of it
+    corrected: float  # sum of the corrections of the last refinement, in units of unknowns
     look_number: int
-    jumping: int  # whether t stands still and only graphs that jump move, with the parameter s
-    still: float  # where it stands still; t, end, way and so on are then those of s
+    jumping: int  # whether t is fixed and only graphs in a jump move, with the parameter s
+    still: float  # the fixed t; t, end, way and so on are then those of s
     still_low: float
     jumpers: int  # entries of `jumper`
     jump_value: float  # the largest known unknown of these, in its unit, and its rate
     jump_rate: float
-    found: int  # what the ratio test found: coordinate, side of its limits and step
+    blocking: int  # result of the ratio test: coordinate (-1: none), side of its limits, step
     side: int
     step: float
     step_low: float
-    step_error: float  # by how much that step may be wrong, as point and rates are
-    speed_error: float  # and, relative to itself, the speed at which the limit comes nearer
-    again: int  # whether the last event is looked for again, with numbers known to rounding
+    step_error: float  # error of that step from errors of point and rates
+    speed_error: float  # relative error of the speed towards the limit
+    again: int  # whether the last event is searched for again, with numbers known to rounding
     candidates: int
-    leaving: float  # the largest speed of those that are at a limit
+    leaving: float  # the largest speed among candidates at a limit
     key: int  # a hash of all places
-    seen: int  # places that were seen at this t
-    by_index: int
-    staying: int  # whether any coordinate stays where it is until places change
+    seen: int  # number of keys recorded at this t
+    by_index: int  # whether ties are broken by the smallest index
+    staying: int  # whether any coordinate stays beyond a limit until places change
     stayed: int  # how often one did
-    nodes: int  # what is recorded
+    nodes: int  # numbers of recorded nodes, events and entries
     events: int
     entries: int
     changes: int
@@ -154,7 +154,7 @@ class Numbers:
 
 @struct
 class Walk:
-    """All that a walk reads and writes."""
+    """The arrays and numbers of a walk."""
 
     map: Map
     graph: Graph
@@ -162,19 +162,19 @@ class Walk:
     place: Indices = shaped("N")  # 2 k on segment k, 2 k + 1 at knot k
     known: Bytes = shaped("N")  # rows on straight segments, variables at knots
     sign: Vector = shaped("p")  # the l1 constraint's row
-    base: Tables = shaped(3, 2, "N")  # what known ones add to H u: value, rates by t and by s
+    base: Tables = shaped(3, 2, "N")  # known coordinates' part of H u: value, rates in t and in s
     base_terms: Matrix = shaped(3, "N")  # sums of the absolute terms of these
-    form: Vector = shaped(2)  # with a Gram matrix, a'K a of known rows' rates by t and by s
-    form_peak: Vector = shaped(2)  # the largest that each has been
+    form: Vector = shaped(2)  # with a Gram matrix, a'K a of known rows' rates in t and in s
+    form_peak: Vector = shaped(2)  # the largest value that each has had
     stays: Bytes = shaped("N")  # 1, 2: beyond its lower, upper limit by rounding, for no gain
-    jumps: Bytes = shaped("N")  # whose graphs jump
+    jumps: Bytes = shaped("N")  # whether its graph moves in a jump
     jumper: Indices = shaped("N")  # these coordinates
     # unknowns: [order, part], or [order]
-    u: Tables = shaped(2, 2, "N")  # a guess where they aren't solved for; rates, or a null vector
+    u: Tables = shaped(2, 2, "N")  # values (a guess until solved for); rates, or a null vector
     kept: Matrix = shaped(2, "N")  # the rates, while `u` has a null vector
-    size: Matrix = shaped(2, "N")  # at least a share of the largest one
-    unknown_error: Matrix = shaped(2, "N")  # what each may be wrong by
-    error: Vector = shaped(2)  # the same of all, in their units
+    size: Matrix = shaped(2, "N")  # absolute value, at least `FLOOR` times the largest
+    unknown_error: Matrix = shaped(2, "N")  # error bound of each
+    error: Vector = shaped(2)  # error bound of all, in their units
     peak: Vector = shaped(2)  # the largest one, in its unit
     # coordinates that change their places at this t, one or two, and how the system responds
     changed: Indices = shaped(2)
@@ -182,21 +182,21 @@ class Walk:
     was_known: Bytes = shaped(2)
     response: Tables = shaped(2, 2, "N")  # of unknowns to a unit change of each: [number, part]
     response_error: Vector = shaped(2)
-    schur: Tables = shaped(2, 2, 2)  # of their equations, the Schur complement: [of, to, part]
-    rough_response: Tables = shaped(2, 2, "N")  # by the inverse alone, without refinement
-    rough_schur: Tables = shaped(2, 2, 2)  # by these
-    # values of known ones, by the side that they are on
-    sensitivity: Vector = shaped(2)  # to errors of all unknowns by their units
-    propagated: Matrix = shaped(2, 2)  # [order, side]: errors that follow from those of unknowns
+    schur: Tables = shaped(2, 2, 2)  # Schur complement of their equations: [of, to, part]
+    rough_response: Tables = shaped(2, 2, "N")  # responses by the inverse, without refinement
+    rough_schur: Tables = shaped(2, 2, 2)  # the Schur complement by these
+    # values of known coordinates, by their side of the map
+    sensitivity: Vector = shaped(2)  # error of a value for unit errors of all unknowns
+    propagated: Matrix = shaped(2, 2)  # [order, side]: errors of values from those of unknowns
     terms: Matrix = shaped(2, 2)  # the largest sums of absolute terms
-    travel: Vector = shaped(2)  # odometers: by how much they have moved at most
+    travel: Vector = shaped(2)  # odometers: bounds of how far values have moved
     speed: Vector = shaped(2)
-    usual: Vector = shaped(2)  # by how much odometers usually go on until the next event
-    due: Vector = shaped("N")  # the odometer at which a known coordinate must be looked at again
+    usual: Vector = shaped(2)  # usual increase of an odometer until the next event
+    due: Vector = shaped("N")  # odometer reading at which a known coordinate must be examined
     line: Matrix = shaped("gram", 6)  # bounds by direction, see `odometers`
     direction: Vector = shaped("p")  # rates of variables
-    limit: Matrix = shaped("N", 4)  # lower and upper one of its place: value, rate, in double
-    block: Vector = shaped("blocks")  # less than what is due in each block, or the least of it
+    limit: Matrix = shaped("N", 4)  # lower and upper limit of its place: value, rate, in double
+    block: Vector = shaped("blocks")  # lower bound of `due` in each block of coordinates
     # the system
     solved: Indices = shaped("cap")  # coordinates in the order of H and its inverse
     eliminated: Indices = shaped("eliminated")  # eliminated coordinates
@@ -205,26 +205,25 @@ class Walk:
     L: Matrix = shaped("low", "low")  # the low part of its entries
     E: Matrix = shaped("cap", "eliminated")  # H of solved and eliminated coordinates
     F: Matrix = shaped("eliminated", "cap")  # its transpose: twofold sums are vectors' only
-    inverse: Matrix = shaped(
-        "cap", "cap"
-    )  # of H plus the diagonal, without eliminated coordinates:
-    # the lower triangle, and the upper one where it is twofold
-    inverse_low: Matrix = shaped("cap", "cap")  # what it leaves out where it is twofold
-    packed: Matrix = shaped("gram", "cap")  # H of all rows and solved ones
-    share: Matrix = shaped(2, "cap")  # of solved coordinates, by order; 0 if now known
+    # the inverse of H plus the diagonal, after elimination: the lower triangle, and the upper one
+    # where it is twofold
+    inverse: Matrix = shaped("cap", "cap")
+    inverse_low: Matrix = shaped("cap", "cap")  # its second part where it is twofold
+    packed: Matrix = shaped("gram", "cap")  # H of all rows and solved coordinates
+    packed_u: Matrix = shaped(2, "cap")  # [order]: u of solved coordinates; 0 if known now
     work: Matrix = shaped(15, "N + 8")
     pair: Matrix = shaped(8, "cap")
     # the ratio test
     unknown: Indices = shaped("N")
-    movers: Indices = shaped(2)  # how many unknown ones each side has
-    mover: Indices = shaped("N")  # their places in R; those of variables begin at n
-    moved: Tables = shaped(2, 3, "N")  # [order]: high, low and size of these
-    dense: Tables = shaped(2, 2, "side")  # [side, order]: of all; zeros of known ones
+    movers: Indices = shaped(2)  # number of unknowns on each side
+    mover: Indices = shaped("N")  # their rows or columns of R; those of variables begin at n
+    moved: Tables = shaped(2, 3, "N")  # [order]: high and low part and size of these
+    dense: Tables = shaped(2, 2, "side")  # [side, order]: u of a whole side, 0 where known
     looked: Indices = shaped("2N + 8")
     looked_at: Indices = shaped("N")  # the number of the last look at a coordinate
     candidate: Indices = shaped("4N")  # 2 i + side
-    chance: Matrix = shaped(9, "4N")
-    # what is recorded
+    ratio: Matrix = shaped(9, "4N")
+    # the record
     seen_keys: Indices = shaped("seen")
     node: Matrix = shaped("nodes", 2)  # t
     node_at: Indices = shaped("2 nodes")  # pairs: events and entries before each node
@@ -237,7 +236,7 @@ GROWING = "cap", "eliminated", "nodes", "events", "entries", "seen"
 
 
 def sizes_of(m: Map, grown: dict[str, int]) -> dict[str, int]:
-    """Return what a walk's arrays are `shaped` by: what follows from the map, and what grows."""
+    """Return the sizes by which a walk's arrays are `shaped`: by the map, and growing ones."""
     return grown | {
         "N": m.N,
         "2N + 8": 2 * m.N + 8,
@@ -247,26 +246,26 @@ def sizes_of(m: Map, grown: dict[str, int]) -> dict[str, int]:
         "side": max(m.n, m.p),
         "gram": m.n * m.with_gram,
         "low": grown["cap"] * m.with_low,
-        "blocks": m.N // BLOCK + 1,
+        "blocks": m.N // ODOMETER_BLOCK + 1,
         "2 nodes": 2 * grown["nodes"],
     }
 
 
 @inline
 def is_variable(w, i):
-    """Tell variables from rows."""
+    """Tell whether a coordinate is a variable."""
     return w.map.n <= i < w.map.n + w.map.p
 
 
 @inline
 def side_of(w, i):
-    """Return the side of the map that a coordinate's value is on."""
+    """Return the side of the map of a coordinate's value."""
     return VARIABLES if is_variable(w, i) else ROWS
 
 
 @inline
 def is_known(w, i, place):
-    """Tell whether a coordinate's unknown is its equation's right-hand side at a place."""
+    """Tell whether the right-hand side of a place's equation is the coordinate's unknown."""
     if is_variable(w, i):
         return place % 2 == 1
     return place % 2 == 0 and w.graph.curvature[i, place] == 0.0
@@ -274,7 +273,7 @@ def is_known(w, i, place):
 
 @inline
 def factors(w, i, place):
-    """Return first and second of the equation ``first (H u)_i + second u_i = right-hand side``."""
+    """Return the factors of the equation ``first (H u)_i + second u_i = right-hand side``."""
     q = w.graph.curvature[i, place]
     if is_variable(w, i):
         return -1.0, q
@@ -285,27 +284,27 @@ def factors(w, i, place):
 
 @inline
 def diagonal(w, i, place):
-    """Return what a place adds to the diagonal of the system."""
+    """Return the term D_ii that a place adds to the diagonal of the system."""
     first, second = factors(w, i, place)
     return second / first
 
 
 @inline
 def can_eliminate(w, i):
-    """Tell whether an unknown coordinate may be eliminated: its own equation has a pivot.
+    """Tell whether an unknown coordinate may be eliminated by the pivot of its equation.
 
-    These are rows on curved segments, or variables with a ridge that nothing limits.
+    These are rows on curved segments, or variables with a ridge and without limits.
     """
     if w.now.eliminates == RIDGED:
-        own = w.limit[i]
+        limits = w.limit[i]
         pivot = is_variable(w, i) and w.map.ridge[i - w.map.n] > 0.0
-        return pivot and own[0] == -np.inf and own[2] == np.inf
+        return pivot and limits[0] == -np.inf and limits[2] == np.inf
     return w.now.eliminates == CURVED and i < w.map.n and w.place[i] % 2 == 0
 
 
 @inline
 def couples(w, i):
-    """Tell whether H has entries of a solved coordinate and eliminated ones."""
+    """Tell whether H has entries between a solved coordinate and eliminated ones."""
     return is_variable(w, i) == (w.now.eliminates == CURVED)
 
 
@@ -328,7 +327,7 @@ def at(row, t, t_low):
 
 @inline
 def clock(w, i):
-    """Return the parameter that the graph of i depends on, in two parts, and its rate, 0 or 1."""
+    """Return the parameter of the graph of i, in two parts, and its rate, 0 or 1."""
     now = w.now
     if now.jumping and not w.jumps[i]:
         return now.still, now.still_low, 0.0
@@ -346,17 +345,17 @@ def number(w, i, row, order):
 
 @inline
 def right_hand_side(w, i, place, order):
-    """Return that of a place's equation, or its rate: the unknown itself, of a known one."""
+    """Return the right-hand side of a place's equation, or its rate."""
     return number(w, i, w.graph.equation[i, place], order)
 
 
 @inline
 def base_of(w, i, order):
-    """Return what known coordinates add to (H u)_i, or to its rate."""
+    """Return the known coordinates' part of (H u)_i, or of its rate."""
     b, now = w.base, w.now
     if order == RATE:
-        part = 2 if now.jumping else 1
-        return b[part, 0, i], b[part, 1, i]
+        column = 2 if now.jumping else 1
+        return b[column, 0, i], b[column, 1, i]
     t, t_low = (now.still, now.still_low) if now.jumping else (now.t, now.t_low)
     h, e = accumulate(b[0, 0, i], b[0, 1, i], b[1, 0, i], t, t_low)
     h, e = accumulate(h, e, b[1, 1, i], t, t_low)
@@ -379,13 +378,13 @@ def base_in_double(w, i, order):
 
 @inline
 def base_terms(w, i, order):
-    """Return the sum of the absolute terms of this."""
-    own, now = w.base_terms, w.now
+    """Return the sum of absolute terms of `base_of`."""
+    terms, now = w.base_terms, w.now
     if order == RATE:
-        return own[2 if now.jumping else 1, i]
+        return terms[2 if now.jumping else 1, i]
     if now.jumping:
-        return own[0, i] + abs(now.still) * own[1, i] + abs(now.t) * own[2, i]
-    return own[0, i] + abs(now.t) * own[1, i]
+        return terms[0, i] + abs(now.still) * terms[1, i] + abs(now.t) * terms[2, i]
+    return terms[0, i] + abs(now.t) * terms[1, i]
 
 
 @inline
@@ -401,7 +400,7 @@ def known_bound(w, order):
 
 @inline
 def clear_rates(w):
-    """Let all rates be zero."""
+    """Set all rates to zero."""
     du = w.u[RATE]
     for k in range(w.map.N):
         du[0, k] = du[1, k] = 0.0
@@ -418,14 +417,14 @@ def mixed(i, place):
 
 @inline
 def keep_limits(w, i):
-    """Keep the limits of a coordinate's place where a look finds them side by side."""
+    """Copy the limits of a coordinate's place to `Walk.limit`, where they are contiguous."""
     lower, upper, kept = w.graph.lower[i, w.place[i]], w.graph.upper[i, w.place[i]], w.limit[i]
     kept[0], kept[1], kept[2], kept[3] = lower[0], lower[2], upper[0], upper[2]
 
 
 @lean
 def add_column(w, i, h, e, size, part):
-    """Add (h + e) times column i of H to a part of what known ones add up to, see `Walk.base`."""
+    """Add (h + e) times column i of H to a part of `Walk.base`."""
     m, n, p = w.map, w.map.n, w.map.p
     high, low, terms = w.base[part, 0], w.base[part, 1], w.base_terms[part]
     last = m.N - 1
@@ -459,7 +458,7 @@ def add_column(w, i, h, e, size, part):
 
 @lean
 def add_known(w, i, way):
-    """Add (way 1) or take off (-1) what a known coordinate adds to H u."""
+    """Add (way 1) or subtract (-1) the part of H u that belongs to a known coordinate."""
     row = w.graph.equation[i, w.place[i]]
     if row[0] != 0.0:
         add_column(w, i, way * row[0], way * row[1], way * abs(row[0]), 0)
@@ -475,14 +474,14 @@ def add_known(w, i, way):
 
 @inline
 def add_to_form(w, term, part):
-    """Add to a'K a of the rates of known rows."""
+    """Add a term to a'K a of the rates of known rows."""
     w.form[part - 1] += term
     w.form_peak[part - 1] = max(w.form_peak[part - 1], abs(w.form[part - 1]))
 
 
 @lean
 def move(w, i, new):
-    """Put a coordinate into a place; keep what known ones add up to. The system stays as it is."""
+    """Put a coordinate into a place and update the known part; the system stays the same."""
     now = w.now
     if w.known[i]:
         add_known(w, i, -1.0)
@@ -491,7 +490,7 @@ def move(w, i, new):
     keep_limits(w, i)
     w.known[i] = 1 if is_known(w, i, new) else 0
     w.due[i] = ALWAYS if w.known[i] else NEVER
-    w.block[i // BLOCK] = min(w.block[i // BLOCK], w.due[i])
+    w.block[i // ODOMETER_BLOCK] = min(w.block[i // ODOMETER_BLOCK], w.due[i])
     if i < len(w.line):
         w.line[i, 0] = 0.0
     if w.map.n <= i < w.map.n + w.map.weights:
@@ -506,7 +505,7 @@ def move(w, i, new):
 
 @lean
 def begin(w):
-    """Compute from the places what known coordinates add up to."""
+    """Compute the known coordinates' part of H u from the places."""
     now = w.now
     w.base[:] = 0.0
     w.base_terms[:] = 0.0

@@ -1,4 +1,4 @@
-"""A problem that moves with a parameter, read as what the homotopy walks.
+"""A parametric problem as equations and graphs for the homotopy.
 
 Coordinates are the rows (losses), then the variables, then the l1 constraint if there is one. All
 unknowns of a problem are variables with a penalty: a weight without one has slopes 0, a free
@@ -31,16 +31,16 @@ from .twofold import weighted_squares
 from .units import Units
 
 Array = NDArray[np.float64]
-ROOM = 2_000  # variables whose Gram matrix always fits into memory
-WIDE = 4  # times as many variables as losses: from there on their Gram matrix costs more
-FEW = 500  # columns whose vectors cost nothing: entries of a Gram matrix are rounded
-SPARSE = 0.25  # of a matrix: a share of entries for which CSR is worth its indices
-ENTRIES = 2**24  # 128 MB: so many are kept dense, and read several times as fast
+GRAM_VARIABLES = 2_000  # variables whose Gram matrix always fits into memory
+WIDE_RATIO = 4  # variables over losses, from which on the Gram matrix of variables costs more
+DUAL_FEATURES = 500  # features from which on a Gram matrix of samples pays: its entries are rounded
+SPARSE_SHARE = 0.25  # share of nonzero entries below which CSR is worth its indices
+DENSE_ENTRIES = 2**24  # 128 MB: matrices up to this size are dense, which is several times as fast
 
 
 @dataclass
 class Statement:
-    """What the homotopy walks, and how its answer reads in the user's terms.
+    """Map and graphs of a parametric problem, and how to recover w, v and duals from unknowns.
 
     Attributes
     ----------
@@ -57,14 +57,14 @@ class Statement:
     scale : float
         Of z and of the free variables: the ridge where weights are eliminated, else 1.
     rows : (m, d)
-        What maps weights to the z of losses; with a kernel duals to its coefficients, in CSR where
-        each weight is that of one row.
+        The map from weights to the z of losses; with a kernel from coefficients to z, in CSR where
+        each coefficient belongs to one row.
     free : int
         Number r of free variables, the last of the p.
     sizes : list of int
         Of the groups of losses.
     silent : int
-        Of so many variables, the first ones, nothing is recorded: those of a kernel's factor.
+        Number of variables, the first ones, that are not recorded: those of a kernel's factor.
     parabolas : (B, q, s) or None
         In the primal face the losses' derivatives q z + s, and z = B (w, v).
     spare : Spare or None
@@ -97,7 +97,7 @@ class Statement:
         self.columns = self.R.T.tocsr() if sparse else np.ascontiguousarray(self.R.T)
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"spare": None}  # whose addresses are those of this process and object
+        return vars(self) | {"spare": None}  # its addresses belong to this process
 
     @cached_property
     def units(self) -> Units:
@@ -107,7 +107,7 @@ class Statement:
 
     @cached_property
     def separate(self) -> bool:
-        """Whether each weight is that of one row."""
+        """Whether each weight belongs to one row."""
         return is_identity(self.rows)
 
     @property
@@ -127,7 +127,7 @@ class Statement:
         return Graphs(shapes, self.widened, self.graphs)
 
     def along(self, line: Line) -> Statement:
-        """Return the statement of another line: of the same problem but for its numbers."""
+        """Return the statement of another line, which has the same matrices."""
         if self.parabolas is not None:
             raise ValueError("A path in the primal face can't be continued.")
         other = copy(self)
@@ -151,14 +151,14 @@ class Statement:
 
     @property
     def held(self) -> slice:
-        """The unknowns that w and v follow from."""
+        """The slice of the unknowns from which w and v follow."""
         n, p = self.R.shape
         if self.parabolas is not None:
             return slice(0, n)
         return slice(n if self.gram is None and not self.silent else 0, n + p)
 
     def variables(self, u: Array) -> tuple[Array, Array]:
-        """Return w and v by the unknowns `held` (..., k)."""
+        """Return w and v from the unknowns `held` (..., k)."""
         w = u[..., : u.shape[-1] - self.free]
         if self.sums:
             a = u[..., : self.R.shape[0]]
@@ -166,23 +166,26 @@ class Statement:
         return w, self.free_variables(u)
 
     def free_variables(self, u: Array) -> Array:
-        """Return v by the same unknowns."""
+        """Return v from the same unknowns."""
         return u[..., u.shape[-1] - self.free :] / self.scale
 
     @property
     def sums(self) -> bool:
-        """Whether weights are sums of rows by their duals, over `divisor`."""
+        """Whether weights are sums of rows times duals, divided by `divisor`."""
         return self.face in ("dual", "factor")
 
     @cached_property
     def terms(self) -> Any:
-        """The rows, without their zeros where these are most: sums term by term skip them."""
-        few = not sp.issparse(self.rows) and np.count_nonzero(self.rows) < SPARSE * self.rows.size
-        return sp.csr_array(self.rows) if few else self.rows
+        """The rows, in CSR where most entries are zero: sums term by term skip zeros."""
+        sparse = (
+            not sp.issparse(self.rows)
+            and np.count_nonzero(self.rows) < SPARSE_SHARE * self.rows.size
+        )
+        return sp.csr_array(self.rows) if sparse else self.rows
 
     @property
     def divisor(self) -> float:
-        """The weight of the ridge that weights are divided by, where they are sums."""
+        """The ridge by which weights are divided where they are sums."""
         return float(self.ridge[0] if self.silent else self.scale)
 
 
@@ -194,11 +197,12 @@ def read(line: Line, face: str = "auto") -> Statement:
     line : Line
         From `solution_paths.problem.along`.
     face : "auto", "dual", "primal" or "saddle"
-        "dual" eliminates the weights where a ridge alone holds them; by default with a kernel that
-        has no factor, and where there are `FEW` features and `WIDE` times as many as losses, or
-        more. "primal" eliminates the duals of losses that are parabolas, beside piecewise linear
-        penalties; by default where there are no more variables than losses, or than `WIDE` times as
-        many and `ROOM`. Where that can't be, and in "saddle", nothing is.
+        "dual" eliminates the weights where they have a ridge alone; by default with a kernel
+        without a factor, and for at least `DUAL_FEATURES` features and `WIDE_RATIO` times as many
+        as losses. "primal" eliminates the duals of losses that are parabolas, beside piecewise
+        linear penalties; by default for no more variables than losses, or than `WIDE_RATIO` times
+        the losses and `GRAM_VARIABLES`. "saddle" eliminates nothing, nor do the others where it is
+        impossible.
     """
     problem = line.start
     d, free = problem.features, problem.n_free
@@ -209,13 +213,13 @@ def read(line: Line, face: str = "auto") -> Statement:
         rows = _below([group.X for group in problem.losses], problem.kernel is None)
     columns = np.vstack([dense(group.free) for group in problem.losses])
     n = rows.shape[0]
-    few = not sp.issparse(rows) and d + free <= max(n, min(ROOM, WIDE * n))
+    few = not sp.issparse(rows) and d + free <= max(n, min(GRAM_VARIABLES, WIDE_RATIO * n))
     if face == "primal" or (face == "auto" and few):
-        found = _primal(line, rows, columns)
-        if found is not None:
-            return found
+        statement = _primal(line, rows, columns)
+        if statement is not None:
+            return statement
     possible = problem.pure_ridge and (
-        face == "dual" or (face == "auto" and d >= max(WIDE * n, FEW))
+        face == "dual" or (face == "auto" and d >= max(WIDE_RATIO * n, DUAL_FEATURES))
     )
     factor = problem.factor if face in ("auto", "factor") else None
     eliminated = factor is None and (problem.kernel is not None or possible)
@@ -237,14 +241,14 @@ def read(line: Line, face: str = "auto") -> Statement:
 
 
 def shape_of_losses(line: Line, scale: float) -> Shape:
-    """Return the one group of losses of a line, in t itself and with scaled values."""
+    """Return the single group of losses of a line as functions of t, with scaled values."""
     shape = shape_of(line.start.losses[0].pieces, "losses[0]", line).scaled(scale)
-    knots, slopes = (own.since(-line.t0) for own in (shape.knots, shape.slopes))
+    knots, slopes = (numbers.since(-line.t0) for numbers in (shape.knots, shape.slopes))
     return replace(shape, knots=knots, slopes=slopes)
 
 
 def _shapes(line: Line, scale: float, weights: int) -> list[Shape]:
-    """Return the functions of losses, whose values are scaled, of unknowns, and the constraint."""
+    """Return the functions of losses (with scaled values), of variables and of the constraint."""
     problem = line.start
     shapes = [
         shape_of(group.pieces, f"losses[{k}]", line).scaled(scale)
@@ -258,7 +262,7 @@ def _shapes(line: Line, scale: float, weights: int) -> list[Shape]:
 
 
 def _variables(line: Line, weights: int) -> list[Shape]:
-    """Return the functions of weights, where these are unknowns, and of free variables."""
+    """Return the functions of weights, if these are unknowns, and of free variables."""
     problem, shapes = line.start, []
     if problem.penalty is not None:
         shapes.append(shape_of(problem.penalty, "penalty", line))
@@ -302,9 +306,9 @@ def _primal(line: Line, rows: Any, columns: Array) -> Statement | None:
     high[weight, weight], low[weight, weight] = diagonal.plus(ridge)
     shapes, first = [], 0
     for shape in _variables(line, d):
-        of = slice(first, first + len(shape))
-        shapes.append(shape.conjugate(Twofold(high[of, p], low[of, p])))
-        first = of.stop
+        group = slice(first, first + len(shape))
+        shapes.append(shape.conjugate(Twofold(high[group, p], low[group, p])))
+        first = group.stop
     return Statement(
         R=np.zeros((p, 0)),
         gram=np.ascontiguousarray(high[:, :p]),
@@ -323,24 +327,26 @@ def _primal(line: Line, rows: Any, columns: Array) -> Statement | None:
 def _is_parabola(f: Pieces) -> bool:
     """Tell whether functions are a q z^2/2 + s z each, with q > 0."""
     q = f.curvature
-    alike = (q > 0).all() and (q == q[:, :1]).all()
-    at = f.slopes[:, 1:] - q[:, :1] * f.knots
-    return bool(alike and f.smooth and (at == at[:, :1]).all())
+    equal = (q > 0).all() and (q == q[:, :1]).all()
+    intercept = f.slopes[:, 1:] - q[:, :1] * f.knots
+    return bool(equal and f.smooth and (intercept == intercept[:, :1]).all())
 
 
 def _below(maps: list[Any], sparsely: bool) -> Any:
-    """Return matrices below each other: an array or, if they may be, in CSR where that is large."""
-    parts = [entries(X) for X in maps]
-    size = sum(part.shape[0] * part.shape[1] for part in parts)
-    if sparsely and size > ENTRIES:
-        count = sum(part.nnz if sp.issparse(part) else part.size for part in parts)
+    """Return stacked matrices: dense or, if ``sparsely`` and large with few nonzeros, in CSR."""
+    matrices = [entries(X) for X in maps]
+    size = sum(matrix.shape[0] * matrix.shape[1] for matrix in matrices)
+    if sparsely and size > DENSE_ENTRIES:
+        count = sum(matrix.nnz if sp.issparse(matrix) else matrix.size for matrix in matrices)
         if 2 * count <= size:
-            return sp.csr_array(sp.vstack([sp.csr_array(part) for part in parts]), dtype=float)
-    return np.vstack([dense(part) for part in parts])
+            return sp.csr_array(
+                sp.vstack([sp.csr_array(matrix) for matrix in matrices]), dtype=float
+            )
+    return np.vstack([dense(matrix) for matrix in matrices])
 
 
 def beside(A: Any, B: Any) -> Any:
-    """Return two matrices beside each other, in CSR if any is."""
+    """Return two matrices side by side, in CSR if either is sparse."""
     if not (sp.issparse(A) or sp.issparse(B)):
         return np.ascontiguousarray(np.hstack([A, B]))
     R = sp.csr_array(sp.hstack([sp.csr_array(A), sp.csr_array(B)]), dtype=float)
@@ -349,7 +355,7 @@ def beside(A: Any, B: Any) -> Any:
 
 
 def dense(X: Any) -> Array:
-    """Return an array, rows in order, of an array or a sparse matrix."""
+    """Return an array or a sparse matrix as an array that is contiguous by rows."""
     return np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=float)
 
 
@@ -371,35 +377,35 @@ def shape_of(f: Pieces, name: str, line: Line) -> Shape:
     for end, at in ((low, 0), (high, -1)):
         ends = np.isfinite(end[:, 0])
         if (ends & (end != knots[:, at]).any(axis=1)).any():
-            there = np.where(ends[:, None], end, knots[:, at])
+            knot = np.where(ends[:, None], end, knots[:, at])
             # segment 0 is stated at its right end, so its slope at a new knot differs
-            beyond = q[:, at, None] * (there - knots[:, at])
+            beyond = q[:, at, None] * (knot - knots[:, at])
             place, last = (0, 0) if at == 0 else (knots.shape[1], slopes.shape[1])
             slopes = np.insert(slopes, last, slopes[:, at] + beyond, axis=1)
             if at == 0:
                 slopes[:, 1] = slopes[:, 0]
             q = np.insert(q, last, q[:, at], axis=1)
-            knots = np.insert(knots, place, there, axis=1)
+            knots = np.insert(knots, place, knot, axis=1)
         closed.append(ends)
-    if np.any(f.low == f.high):  # two knots: a start needs a segment that a value can be on
+    if np.any(f.low == f.high):  # two knots, since a start needs a segment for each value
         knots, slopes = (np.concatenate([x, x[:, -1:]], axis=1) for x in (knots, slopes))
         q = np.column_stack([q, q[:, -1]])
     return Shape(_moving(knots), _moving(slopes), q, np.column_stack(closed))
 
 
-def _numbers(own: Array, name: str, line: Line) -> Array:
+def _numbers(values: Array, name: str, line: Line) -> Array:
     """Return numbers with their rates, in two parts, on the last axis."""
-    return np.stack([own, line.rates[name], line.low[name]], axis=-1)
+    return np.stack([values, line.rates[name], line.low[name]], axis=-1)
 
 
 def _moving(numbers: Array) -> Moving:
-    """Return such numbers as the homotopy has them."""
+    """Return numbers with rates, from `_numbers`, as `Moving`."""
     value, rate, low = np.moveaxis(numbers, -1, 0)
     return Moving(Twofold.of(value), Twofold(rate, low))
 
 
 def _linear(slopes: Array) -> Shape:
-    """Return linear functions, with a knot at 0 at which a start can hold a variable."""
+    """Return linear functions, with a knot at 0 at which a start can fix a variable."""
     d, both = len(slopes), _moving(np.stack([slopes, slopes], axis=1))
     return Shape(Moving.of(np.zeros((d, 1))), both, np.zeros((d, 2)), np.zeros((d, 2), dtype=bool))
 
@@ -407,5 +413,5 @@ def _linear(slopes: Array) -> Shape:
 def _bound(radius: Array) -> Shape:
     """Return the function that is 0 up to the radius and infinite beyond."""
     knot = _moving(radius[None, None])
-    nothing = np.zeros((1, 2))
-    return Shape(knot, Moving.of(nothing), nothing, np.array([[False, True]]))
+    zeros = np.zeros((1, 2))
+    return Shape(knot, Moving.of(zeros), zeros, np.array([[False, True]]))

@@ -1,4 +1,4 @@
-"""The tables of graphs, written: equations and limits of all places, see `graphs`."""
+"""Writing the tables of graphs: equations and limits of all places, see `graphs`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write(
     still,
     single,
 ):
-    """Write the tables of some coordinates, the first one of which is ``first``."""
+    """Write the tables of consecutive coordinates, from index ``first`` on."""
     m = curvature.shape[1] - 1
     for c in range(len(curvature)):
         i, q = first + c, curvature[c]
@@ -40,10 +40,10 @@ def write(
                 k, knots[c], slopes[c], q, equation[i], lower[i], upper[i]
             )
             still[i, place] = hollow[i, place] and q[k] == q[k + 1]
-        alike = closed[c, 0] and closed[c, 1]
+        single_point = closed[c, 0] and closed[c, 1]
         for part in range(4):
-            alike = alike and equation[i, 1, part] == equation[i, 2 * m - 1, part]
-        single[i] = alike
+            single_point = single_point and equation[i, 1, part] == equation[i, 2 * m - 1, part]
+        single[i] = single_point
         for end, side, infinite in ((0, upper, np.inf), (1, lower, -np.inf)):
             if closed[c, end]:
                 place = 1 if end == 0 else 2 * m - 1
@@ -66,7 +66,7 @@ def _write_segment(k, knots, slopes, curvature, equation):
 
 @lean
 def _write_knot(k, knots, slopes, curvature, equation, lower, upper):
-    """Write a knot, and the slopes on both sides of it; return whether these are the same."""
+    """Write a knot and the slopes on both sides of it; return whether they are equal."""
     place, narrow = 2 * k + 1, True
     for part in range(4):
         equation[place, part] = lower[place + 1, part] = upper[place - 1, part] = knots[k, part]

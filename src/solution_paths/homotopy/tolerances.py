@@ -1,8 +1,8 @@
-"""The tolerances of compiled code, all of them: each is a pure number, relative to what it says.
+"""All tolerances of compiled code: pure numbers, each relative to a named quantity.
 
-Six are principles. Others follow from these, or from double precision, by the formulas below. Those
-for speed alone say what is tried, looked at or kept first: they change no digit of a breakpoint
-beyond what errors of `CARRIED` do, and no event.
+Six are principles. Others follow from these, or from double precision, by the formulas below. The
+constants for speed decide the order of work: they change no event, and breakpoints only within the
+error `CARRIED`.
 """
 
 from __future__ import annotations
@@ -12,35 +12,34 @@ from typing import Final
 # Numbers that decide an event are kept as unevaluated sums of two doubles (about 104 bits).
 
 NOISE: Final = 2.0**-76
-"""What a sum in twofold precision is worth, relative to the sum of its absolute terms.
+"""Error of a sum in twofold precision, relative to the sum of its absolute terms.
 
-A room or a speed below it is zero. Rounding leaves about 2**-100 after refinement; the data of
-users, and the ties among them, live at 2**-52. Anything between serves.
+A distance or a speed below it is zero. Rounding leaves about 2**-100 after refinement; the data of
+users, and the ties among them, live at 2**-52. Any value between them serves.
 """
 
 FLOOR: Final = 2.0**-16
 """Least size of a term in such a sum, relative to the largest unknown in scaled units.
 
-A term that is zero in exact arithmetic is known to the rounding of what it was computed from, not
-to that of its own value.
+A term that is zero in exact arithmetic carries the rounding of the numbers it was computed from.
 """
 
 BLUR: Final = 2.0**-48
 """The same as `NOISE` where the map is a Gram matrix of rounded entries.
 
-An entry is right to some 2**-52 of the lengths of its two rows.
+An entry has an error of about 2**-52 times the lengths of its two rows.
 """
 
 SINGULAR: Final = 2.0**-44
 """Backward error of a null vector, relative to its terms, below which a system is singular.
 
-A change of the data by this share would make the system singular exactly. So along a null vector
-what is slower than this share stands still: to exchange it would leave such a system. By the same
-share knots may differ from those whose optimum a point is that large systems carry along.
+A relative change of the data by this much would make the system exactly singular. So a coordinate
+whose relative speed along a null vector is smaller stands still: to exchange it would leave a
+singular system. The carried point of a large system is the optimum for knots that differ by less.
 """
 
 HOLLOW: Final = 2.0**-40
-"""Difference of the slopes on both sides of a knot, relative to their terms, that counts as none.
+"""Difference of the slopes on both sides of a knot, relative to their terms, that counts as zero.
 
 Where two curved segments join smoothly the slope is a sum of rounded products.
 """
@@ -51,29 +50,37 @@ CONTRACTION: Final = 2.0**-6
 An inverse that is slower is computed afresh, and then in twofold precision.
 """
 
-# Derived, for numbers in twofold precision.
-ROUNDING: Final = NOISE * FLOOR / 2.0  # what refinement can reach, of the largest unknown
-FINE: Final = 8.0 * ROUNDING  # what no sum over a row feels: such errors decide nothing
-SOLVED: Final = 2.0**-16 * SINGULAR  # what point and rates of large systems are solved to
-CARRIED: Final = 2.0**-4 * SINGULAR  # up to here errors of points grow from event to event
-RESPONSE: Final = 2.0**12 * SINGULAR  # what a response to a change of places is solved to
+# Derived, for numbers in twofold precision. Errors are relative to the largest unknown.
+REFINED: Final = NOISE * FLOOR / 2.0  # error that refinement can reach: rounding
+NEGLIGIBLE: Final = 8.0 * REFINED  # error below the rounding of a sum over a row: decides nothing
+SOLVED: Final = 2.0**-16 * SINGULAR  # error of solved points and rates of large systems
+CARRIED: Final = 2.0**-4 * SINGULAR  # largest error of a point that is updated at events
+RESPONSE: Final = 2.0**12 * SINGULAR  # error of the response to a change of places
 PIVOT: Final = SINGULAR * FLOOR  # the same where its pivot is compared with zero
-MARGIN: Final = 2.0**8  # by which an error may be larger than its estimate
-SAFE: Final = 2.0**3  # by which an inverse may be worse than it was when last seen
-SHRINK: Final = 2.0**-53 * SAFE  # of corrections: no inverse in double precision makes them less
+MARGIN: Final = 2.0**8  # largest ratio of an error to its estimate
+SAFETY: Final = 2.0**3  # largest growth of the contraction since it was last measured
+SHRINK: Final = 2.0**-53 * SAFETY  # least contraction of an inverse in double precision
 
 # Derived, for bounds in double precision, whose unit is 2**-53.
-DOUBLE: Final = 2.0**-46  # what a sum is worth, relative to its absolute terms
-UPDATED: Final = 2.0**10 * DOUBLE  # the same of a sum that events add to and subtract from
-UP: Final = 1.0 + 2.0**-40  # times a bound: no less than what it bounds, for all its rounding
-DOWN: Final = 2.0 - UP
+DOUBLE: Final = 2.0**-46  # error of a sum, relative to its absolute terms
+UPDATED: Final = 2.0**10 * DOUBLE  # the same for a sum that events add to and subtract from
+ROUND_UP: Final = 1.0 + 2.0**-40  # factor by which bounds are rounded upwards
+ROUND_DOWN: Final = 2.0 - ROUND_UP
 
 # For speed.
-FEW: Final = 64  # unknowns of systems in which all is solved to rounding
-KEPT: Final = 2.0**-4  # share of `CARRIED` up to which a point isn't solved for with its rates
-CAREFUL: Final = 16  # responses to rounding after a decision in doubt, which seldom comes alone
-BLOCK: Final = 64  # coordinates whose odometers are looked at together
-FAR: Final = 2.0**-30  # usual steps that are shorter, beside what an odometer shows, are lost in it
-NEAR: Final = 2.0  # usual steps of an odometer: what is due in them is looked at first, ...
-NEXT: Final = 8.0  # ... then what is due in so many times as many
-SPEED: Final = ("FEW", "KEPT", "CAREFUL", "BLOCK", "FAR", "NEAR", "NEXT")
+SMALL_SYSTEM: Final = 64  # unknowns up to which all is solved to rounding
+KEPT: Final = 2.0**-4  # of `CARRIED`: error up to which a point is kept while rates are solved for
+CAREFUL: Final = 16  # responses solved to rounding after a doubtful decision: doubts come together
+ODOMETER_BLOCK: Final = 64  # coordinates whose odometers are compared together
+LOST_STEP: Final = 2.0**-30  # of an odometer's reading: shorter usual steps are lost in rounding
+FIRST_LOOK: Final = 2.0  # usual steps: coordinates that are due within them are examined first
+LOOK_GROWTH: Final = 8.0  # factor by which that distance then grows
+SPEED: Final = (
+    "SMALL_SYSTEM",
+    "KEPT",
+    "CAREFUL",
+    "ODOMETER_BLOCK",
+    "LOST_STEP",
+    "FIRST_LOOK",
+    "LOOK_GROWTH",
+)

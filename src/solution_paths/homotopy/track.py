@@ -1,4 +1,4 @@
-"""What a homotopy leaves behind: the points at both ends of each straight piece."""
+"""The record of a homotopy: the points at both ends of each linear piece."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ PLACES = 64  # an event is a coordinate times this, plus its new place
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """The points that a walk recorded, in its order.
+    """The points that a walk recorded, in order.
 
-    A point keeps the unknowns that a system was solved for; those of known coordinates follow from
-    the places, and these from the changes since the start.
+    A point keeps the unknowns of the system; those of known coordinates follow from the places, and
+    these from the changes since the start.
 
     Attributes
     ----------
     t : (K, 2)
-        The parameter of each point as a sum of two doubles; two points a straight piece.
+        The parameter of each point as a sum of two doubles; two points for each linear piece.
     events : (E,)
         Changes of places, in order.
     event_at : (K,)
-        How many of these came before each point.
+        Number of events before each point.
     entry, entries : (M,), (M, 2)
-        Coordinates and unknowns, in two parts, that points keep.
+        Coordinates and unknowns, in two parts, of all points.
     entry_at : (K + 1,)
-        Where those of each point begin.
+        Index of the first entry of each point.
     start : (N,)
         Places at the start.
     """
@@ -54,15 +54,16 @@ class Track:
         return len(self.t)
 
     def leaves_zero(self) -> NDArray[np.bool_]:
-        """Tell of each point whether an unknown that is zero there is not so along its piece."""
-        found = np.zeros(len(self.t), dtype=np.bool_)
-        _leave_zero(self.entry_at, self.entries, found)
-        return found
+        """Tell for each point whether an unknown is zero there, but not along its piece."""
+        leaves = np.zeros(len(self.t), dtype=np.bool_)
+        _leave_zero(self.entry_at, self.entries, leaves)
+        return leaves
 
     def moved(self, by: Array, least: Array) -> Track:
-        """Return the points moved along their pieces, as t is by so little (K,).
+        """Return the points moved along their pieces by small changes of t (K,).
 
-        Those stay whose duals would all move by less than ``least`` (K,) of the largest.
+        A point stays if all of its duals would change by less than ``least`` (K,) times the
+        largest.
         """
         entries = self.entries.copy()
         _move(self.t, by, least, self.is_row, self.entry_at, self.entry, entries)
@@ -79,22 +80,31 @@ class Track:
         columns : slice, or (c,) of int, optional
             Coordinates, each once.
         parts : {1, 2}
-            Whether the second part is wanted.
+            Number of parts of each unknown.
         """
         which = np.asarray(which, dtype=np.int64)
-        own = np.arange(len(self.start))[columns]
+        coordinates = np.arange(len(self.start))[columns]
         column = np.full(len(self.start), -1)
-        column[own] = np.arange(len(own))
+        column[coordinates] = np.arange(len(coordinates))
         order = np.argsort(which, kind="stable")
-        out = np.empty((len(which), parts, len(own)))
+        out = np.empty((len(which), parts, len(coordinates)))
         recorded = self.t, self.events, self.event_at, self.entry, self.entries, self.entry_at
-        _read(self.graphs.equation, self.start.copy(), *recorded, which, order, own, column, out)
+        _read(
+            self.graphs.equation,
+            self.start.copy(),
+            *recorded,
+            which,
+            order,
+            coordinates,
+            column,
+            out,
+        )
         return out
 
     def moved_between(self, first: int, last: int) -> Places:
         """Return coordinates that change their places between two points, or are unknown there.
 
-        Some stand there more than once.
+        Coordinates may be repeated.
         """
         a, b = sorted((first, last))
         changed = self.events[self.event_at[a] : self.event_at[b]] // PLACES
@@ -103,23 +113,23 @@ class Track:
 
 
 @cached_njit
-def _leave_zero(entry_at: Any, entries: Any, found: Any) -> None:
-    """Write which points of pieces have an unknown that is zero there alone."""
-    for k in range(0, len(found) - 1, 2):
+def _leave_zero(entry_at: Any, entries: Any, leaves: Any) -> None:
+    """Write which ends of pieces have an unknown that is zero at that end only."""
+    for k in range(0, len(leaves) - 1, 2):
         first, last = entry_at[k], entry_at[k + 1]
         if entry_at[k + 2] - last != last - first:
             continue
         for e in range(last - first):
             a, b = entries[first + e, 0], entries[last + e, 0]
-            found[k] = found[k] or (a == 0.0 and b != 0.0)
-            found[k + 1] = found[k + 1] or (b == 0.0 and a != 0.0)
+            leaves[k] = leaves[k] or (a == 0.0 and b != 0.0)
+            leaves[k + 1] = leaves[k + 1] or (b == 0.0 and a != 0.0)
 
 
 @cached_njit
 def _move(
     t: Any, by: Any, least: Any, is_row: Any, entry_at: Any, entry: Any, entries: Any
 ) -> None:
-    """Move both ends of each piece, which have the same unknowns, along it."""
+    """Move both ends of each piece along it; they have the same unknowns."""
     for k in range(0, len(t) - 1, 2):
         length = (t[k + 1, 0] - t[k, 0]) + (t[k + 1, 1] - t[k, 1])
         first, last = entry_at[k], entry_at[k + 1]
@@ -131,14 +141,14 @@ def _move(
             if is_row[entry[first + e]]:
                 largest = max(largest, abs(a[0]), abs(b[0]))
                 fastest = max(fastest, abs((b[0] - a[0]) + (b[1] - a[1])) / length)
-        here, there = by[k], by[k + 1]
-        here = 0.0 if abs(here) * fastest < least[k] * largest else here
-        there = 0.0 if abs(there) * fastest < least[k + 1] * largest else there
-        for e in range(last - first if here != 0.0 or there != 0.0 else 0):
+        at_first, at_last = by[k], by[k + 1]
+        at_first = 0.0 if abs(at_first) * fastest < least[k] * largest else at_first
+        at_last = 0.0 if abs(at_last) * fastest < least[k + 1] * largest else at_last
+        for e in range(last - first if at_first != 0.0 or at_last != 0.0 else 0):
             a, b = entries[first + e], entries[last + e]
             rate = ((b[0] - a[0]) + (b[1] - a[1])) / length
-            a[0], a[1] = normalise(a[0], a[1] + here * rate)
-            b[0], b[1] = normalise(b[0], b[1] + there * rate)
+            a[0], a[1] = normalise(a[0], a[1] + at_first * rate)
+            b[0], b[1] = normalise(b[0], b[1] + at_last * rate)
 
 
 @cached_njit
@@ -153,11 +163,11 @@ def _read(
     entry_at: Any,
     which: Any,
     order: Any,
-    own: Any,
+    coordinates: Any,
     column: Any,
     out: Any,
 ) -> None:
-    """Write unknowns of points, in ascending order; places are those at the start, and follow."""
+    """Write unknowns of points in ascending order; ``place`` begins with those at the start."""
     parts, event = out.shape[1], 0
     for b in order:
         k = which[b]
@@ -165,8 +175,8 @@ def _read(
             place[events[e] // PLACES] = events[e] % PLACES
         event = max(event, event_at[k])
         high, low = t[k, 0], t[k, 1]
-        for c in range(len(own)):
-            row = equation[own[c], place[own[c]]]
+        for c in range(len(coordinates)):
+            row = equation[coordinates[c], place[coordinates[c]]]
             value, rest = accumulate(row[0], row[1], high, row[2], row[3])
             value, rest = normalise(value, rest + low * row[2])
             out[b, 0, c] = value

@@ -1,4 +1,4 @@
-"""Units of a statement's coordinates, beside which tolerances and odometers are measured."""
+"""Units of a statement's coordinates, to which tolerances and odometers are relative."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-WHITENED = 64  # more variables than that have odometers of their own units
+WHITENED = 64  # variables up to which the metric is a full matrix, else diagonal
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What follows from the matrices of a statement alone.
+    """Units and bounds that follow from the matrices of a statement.
 
     Attributes
     ----------
     scale : (N,)
         Unit of each unknown: powers of two.
     length : (N,)
-        By how much a coordinate moves at most while its side's odometer moves by 1.
+        Largest change of a coordinate's value for a unit of its side's odometer.
     reach : (N,)
-        By how much the rows' odometer moves if an unknown moves by its unit.
+        Change of the rows' odometer for a unit change of an unknown.
     metric : (k, p), or (1, p) if diagonal
-        How variables move the rows' odometer.
+        Norm of the variables for the rows' odometer.
     largest : (N,)
-        The largest entry of the map that a coordinate has with any other one.
+        Largest entry of the map in a coordinate's row.
     """
 
     scale: Array
@@ -39,7 +39,7 @@ class Units:
 
     @classmethod
     def of(cls, R: Any, gram: Array, ridge: Array, constrained: bool) -> Units:
-        """Compute them; ``gram`` is empty where there is none."""
+        """Return the units; ``gram`` is empty where there is none."""
         length, metric = _lengths(R, gram, constrained)
         scale, n = equilibrate(R, gram, ridge, constrained), R.shape[0]
         reach = np.zeros(len(scale))
@@ -71,18 +71,18 @@ def _squares(R: Any, unit: Array | float = 1.0) -> Any:
     """Return the squares of R's entries in units of its columns."""
     if not sp.issparse(R):
         return (R / unit) ** 2
-    own = R.data / np.broadcast_to(unit, R.shape[1])[R.indices]
-    return sp.csr_array((own**2, R.indices, R.indptr), shape=R.shape)
+    entries = R.data / np.broadcast_to(unit, R.shape[1])[R.indices]
+    return sp.csr_array((entries**2, R.indices, R.indptr), shape=R.shape)
 
 
 def _lengths(R: Any, gram: Array, constrained: bool) -> tuple[Array, Array]:
-    """Return by how much values move for a unit of their odometer, and the metric of variables.
+    """Return the largest changes of values for a unit of their odometer, and the metric.
 
-    Rows' odometer is the length of the metric times the motion of the variables and, with a Gram
-    matrix, that of the motion of w beside it.
+    The rows' odometer is the norm of the metric times the change of the variables and, with a Gram
+    matrix, of the change of w.
     """
     n, p = R.shape
-    own = np.sqrt(np.maximum(np.diagonal(gram), 0.0)) if len(gram) else np.zeros(n)
+    gram_lengths = np.sqrt(np.maximum(np.diagonal(gram), 0.0)) if len(gram) else np.zeros(n)
     if 0 < p <= WHITENED and not len(gram) and not sp.issparse(R):
         second = R.T @ R / max(n, 1)
         second += np.diag(1e-9 * np.diagonal(second) + 1e-300)
@@ -92,22 +92,22 @@ def _lengths(R: Any, gram: Array, constrained: bool) -> tuple[Array, Array]:
     else:
         unit = np.sqrt(_squares(R).mean(axis=0)) if n else np.ones(p)
         if len(gram):
-            unit = unit / max(np.sqrt((own**2).mean()), 1e-300)
+            unit = unit / max(np.sqrt((gram_lengths**2).mean()), 1e-300)
         unit = np.where(unit > 0, unit, 1.0)
         rows, metric = np.sqrt(_squares(R, unit).sum(axis=1)), unit[None]
     length = np.concatenate(
-        [np.hypot(rows, own), np.sqrt(_squares(R).sum(axis=0)), np.zeros(int(constrained))]
+        [np.hypot(rows, gram_lengths), np.sqrt(_squares(R).sum(axis=0)), np.zeros(int(constrained))]
     )
     if constrained:
-        length[n:] = 0.0  # always looked at: the multiplier moves their limits
+        length[n:] = 0.0  # always examined: the multiplier moves their limits
     return length * (1.0 + 1e-9), np.ascontiguousarray(metric)
 
 
 def equilibrate(R: Any, gram: Array, ridge: Array, constrained: bool) -> Array:
     """Return powers of two s such that the largest entries of s_i |H_ij| s_j are about 1.
 
-    Those of a Gram matrix are, too, however small they are beside R's, and so are those of weights
-    under a ridge where free variables would set the unit: these may have any unit themselves.
+    So are those of the Gram matrix alone, however small they are beside R's, and those of weights
+    under a ridge beside free variables, whose unit is arbitrary.
     """
     n, p = R.shape
     A = abs(R)
@@ -118,11 +118,11 @@ def equilibrate(R: Any, gram: Array, ridge: Array, constrained: bool) -> Array:
     if len(gram):
         columns = 1.0 / np.where(peaks > 0, peaks, 1.0)
     elif ridged.any():
-        own = np.where(ridged, 1.0 / np.sqrt(np.where(ridged, ridge, 1.0)), 0.0)
-        largest = float((own * peaks).max())  # of the Gram matrix that the ridge makes, its root
+        units = np.where(ridged, 1.0 / np.sqrt(np.where(ridged, ridge, 1.0)), 0.0)
+        largest = float((units * peaks).max())  # of the Gram matrix that the ridge makes, its root
         if 0.0 < largest < peaks[~ridged].max(initial=0.0):
             rows /= largest
-            columns = np.where(ridged, own, largest / np.where(peaks > 0, peaks, largest))
+            columns = np.where(ridged, units, largest / np.where(peaks > 0, peaks, largest))
     for _ in range(8):
         by_row = np.maximum(_peaks(A, columns) * rows, diagonal * rows**2)
         by_column = np.maximum(_peaks(B, rows) * columns, ridge * columns**2)

@@ -1,9 +1,9 @@
-"""The graphs of losses with several convex branches: places of all of them beside each other.
+"""The graphs of losses with several convex branches: the places of all branches in one table.
 
 Where the domain of a branch ends there is a *wall*, a knot at which the walk stops. Between the two
-walls of a threshold lie three places at which no point can be, so that knots keep odd numbers::
+walls of a threshold lie three unused places, so that knots keep odd numbers::
 
-    segments and knots of a branch, wall, (nothing, nothing, nothing), wall, those of the next one
+    segments and knots of a branch, wall, (unused, unused, unused), wall, those of the next one
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Walled:
     shapes : sequence of Shape
         The piecewise linear losses of each branch, from low to high values.
     others : list of Shape
-        Of the statement's other coordinates.
+        Functions of the statement's other coordinates.
     still : (n,) of bool
-        Samples whose values are 0 for ever.
+        Samples whose values are always 0.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Walled:
     hollow : (N, P) of int
         1 for a hollow knot, `WALL_MARK` for a wall.
     branch : (n, P) of int
-        Which branch each place of a sample belongs to; -1 between branches.
+        The branch of each place of a sample; -1 between branches.
     walls : (N, P) of bool
     """
 
@@ -52,23 +52,32 @@ class Walled:
         if any(shape.curvature.any() for shape in shapes):
             raise ValueError("Losses with several branches must be piecewise linear.")
         last = len(shapes) - 1
-        parts = [_Part.of(own, k, (k > 0, k < last)) for k, own in enumerate(shapes)]
+        parts = [_BranchPlaces.of(shape, k, (k > 0, k < last)) for k, shape in enumerate(shapes)]
         self.n = len(shapes[0])
-        own, rest = _Part.beside(parts), Graphs(others)
-        N, P = self.n + len(rest.exists), max(own.exists.shape[1], rest.exists.shape[1])
+        branch_places, others_graphs = _BranchPlaces.beside(parts), Graphs(others)
+        N, P = (
+            self.n + len(others_graphs.exists),
+            max(branch_places.exists.shape[1], others_graphs.exists.shape[1]),
+        )
         self.equation, self.lower, self.upper = np.zeros((3, N, P, 4))
         self.lower[..., 0], self.upper[..., 0] = -np.inf, np.inf
         self.exists, self.still = np.zeros((2, N, P), dtype=bool)
         self.curvature, self.hollow = np.zeros((N, P)), np.zeros((N, P), dtype=np.int8)
         for name in (*TABLES, "exists", "hollow"):
-            getattr(self, name)[: self.n, : own.exists.shape[1]] = getattr(own, name)
+            getattr(self, name)[: self.n, : branch_places.exists.shape[1]] = getattr(
+                branch_places, name
+            )
         for name in (*TABLES, "exists", "hollow", "still", "curvature"):
-            getattr(self, name)[self.n :, : rest.exists.shape[1]] = getattr(rest, name)
+            getattr(self, name)[self.n :, : others_graphs.exists.shape[1]] = getattr(
+                others_graphs, name
+            )
         self.branch = np.full((self.n, P), -1)
-        self.branch[:, : own.exists.shape[1]] = np.where(own.exists, own.branch, -1)
-        who = np.flatnonzero(still)
+        self.branch[:, : branch_places.exists.shape[1]] = np.where(
+            branch_places.exists, branch_places.branch, -1
+        )
+        rows = np.flatnonzero(still)
         for side, end in ((self.lower, -np.inf), (self.upper, np.inf)):
-            side[who, ::2] = [end, 0.0, 0.0, 0.0]
+            side[rows, ::2] = [end, 0.0, 0.0, 0.0]
         self.walls: Flags = self.hollow == WALL_MARK
         knots = np.abs(self.equation[: self.n, 1::2])
         self._reach = float(knots[..., 0].max()), float(knots[..., 2].max())
@@ -83,9 +92,9 @@ class Walled:
         return max(self._reach[0] + abs(t) * self._reach[1], 1e-300)
 
     def knots(self, t: float, rows: Places, places: Places) -> Array:
-        """Return the values of samples at some places of theirs, knots, at t."""
-        own = self.equation[rows, places]
-        return np.asarray(own[..., 0] + t * own[..., 2])
+        """Return the positions of some knots of samples at t."""
+        equation = self.equation[rows, places]
+        return np.asarray(equation[..., 0] + t * equation[..., 2])
 
     def on(
         self, branch: NDArray[np.int8], z: Array, a: Array, held: Flags, t: float
@@ -93,38 +102,40 @@ class Walled:
         """Return the places of samples with values z and duals a (n,) at t, on given branches.
 
         Samples that are ``held`` are at the knot nearest to their value, others on the segment
-        nearest to their dual; how far from it that is comes second.
+        nearest to their dual. The second array is the distance of the dual from that segment.
         """
-        mine = self.branch == branch[:, None]
+        on_branch = self.branch == branch[:, None]
         known = self.equation[: self.n, :, 0] + t * self.equation[: self.n, :, 2]
-        inner = (mine & ~self.walls[: self.n])[:, 1::2]
-        off = np.where(inner, np.abs(known[:, 1::2] - z[:, None]), np.inf)
-        apart = np.where(mine[:, ::2], np.abs(known[:, ::2] - a[:, None]), np.inf)
-        places = np.where(held, 2 * off.argmin(axis=1) + 1, 2 * apart.argmin(axis=1))
-        return places, np.where(held, 0.0, apart.min(axis=1))
+        inner = (on_branch & ~self.walls[: self.n])[:, 1::2]
+        distance = np.where(inner, np.abs(known[:, 1::2] - z[:, None]), np.inf)
+        difference = np.where(on_branch[:, ::2], np.abs(known[:, ::2] - a[:, None]), np.inf)
+        places = np.where(held, 2 * distance.argmin(axis=1) + 1, 2 * difference.argmin(axis=1))
+        return places, np.where(held, 0.0, difference.min(axis=1))
 
-    def brought(self, who: Places, place: Places, duals: Array, t: float) -> Brought:
+    def jump_graphs(self, rows: Places, place: Places, duals: Array, t: float) -> JumpGraphs:
         """Return graphs at t whose slopes move with a parameter from -1 to 0.
 
-        The dual of a sample's segment ``place`` begins at the one given and ends where it belongs.
-        So do those of segments that this one would pass: graphs stay monotone.
+        The dual of a sample's segment ``place`` goes from the given one to its value in the
+        statement. Segments that it would pass move with it, so that graphs stay monotone.
         """
-        equation, lower, upper = (_standing(getattr(self, name)[who], t) for name in TABLES)
-        made = Brought(equation, lower, upper, np.where(self.walls[who], 0, self.hollow[who]))
+        equation, lower, upper = (_frozen_at(getattr(self, name)[rows], t) for name in TABLES)
+        graphs = JumpGraphs(
+            equation, lower, upper, np.where(self.walls[rows], 0, self.hollow[rows])
+        )
         segments = np.arange(0, self.exists.shape[1], 2)
-        goal, dual = made.equation[:, ::2, 0], duals[:, None]
+        goal, dual = graphs.equation[:, ::2, 0], duals[:, None]
         begin = np.where(segments < place[:, None], np.maximum(goal, dual), np.minimum(goal, dual))
         begin = np.where(segments == place[:, None], dual, begin)
-        inside = self.exists[who]
-        made.equation[:, ::2, 2] = np.where(inside[:, ::2], goal - begin, 0.0)
-        for side, beside in ((made.lower, slice(2, None, 2)), (made.upper, slice(0, -1, 2))):
+        inside = self.exists[rows]
+        graphs.equation[:, ::2, 2] = np.where(inside[:, ::2], goal - begin, 0.0)
+        for side, beside in ((graphs.lower, slice(2, None, 2)), (graphs.upper, slice(0, -1, 2))):
             moves = inside[:, 1::2] & inside[:, beside]
-            side[:, 1::2][moves] = made.equation[:, beside][moves]
-        return made
+            side[:, 1::2][moves] = graphs.equation[:, beside][moves]
+        return graphs
 
 
-class Brought(NamedTuple):
-    """Graphs of some samples, as a jump reads them."""
+class JumpGraphs(NamedTuple):
+    """Graphs of some samples during a jump."""
 
     equation: Array
     lower: Array
@@ -132,8 +143,8 @@ class Brought(NamedTuple):
     hollow: NDArray[np.int8]
 
 
-class _Part(NamedTuple):
-    """The places of samples on some branches; ``kept`` are those that there are."""
+class _BranchPlaces(NamedTuple):
+    """The places of samples on some branches; ``kept`` marks those that exist."""
 
     equation: Array
     lower: Array
@@ -144,8 +155,8 @@ class _Part(NamedTuple):
     kept: Flags
 
     @classmethod
-    def of(cls, shape: Shape, number: int, walled: tuple[bool, bool]) -> _Part:
-        """Return the places of one branch, with walls where its domain ends at a neighbour's."""
+    def of(cls, shape: Shape, number: int, walled: tuple[bool, bool]) -> _BranchPlaces:
+        """Return the places of one branch, with walls where its domain meets a neighbour's."""
         equation, lower, upper, _, _, narrow, *_ = tables([shape])
         n, P = equation.shape[:2]
         exists, kept = np.ones((2, n, P), dtype=bool)
@@ -153,38 +164,40 @@ class _Part(NamedTuple):
         hollow = narrow.astype(np.int8)
         for end, knot in ((0, 1), (1, P - 2)):
             hollow[shape.closed[:, end] & walled[end], knot] = WALL_MARK
-        for k in range(2, P - 1, 2):  # a segment without width, with the knot that isn't its end
+        for k in range(2, P - 1, 2):  # drop a segment without width, and the inner one of its knots
             same = np.all(equation[:, k - 1] == equation[:, k + 1], axis=1)
             ends = same & shape.closed[:, 1] & (k == P - 3)
             kept[same, k] = kept[ends, k - 1] = kept[same & ~ends, k + 1] = False
         return cls(equation, lower, upper, exists, hollow, np.full((n, P), number), kept)
 
     @classmethod
-    def beside(cls, parts: Sequence[_Part]) -> _Part:
+    def beside(cls, branches: Sequence[_BranchPlaces]) -> _BranchPlaces:
         """Concatenate the places of several branches, without those that don't exist."""
-        n, columns = len(parts[0].exists), []
-        nothing, low, high = np.zeros((3, n, 1, 4))
+        n, columns = len(branches[0].exists), []
+        zeros, low, high = np.zeros((3, n, 1, 4))
         low[..., 0], high[..., 0] = -np.inf, np.inf
         none = np.zeros((n, 1), dtype=bool)
-        for part in parts:
-            columns += [part, cls(nothing, low, high, none, none.astype(np.int8), none - 1, ~none)]
-        whole = cls(*(np.concatenate(own, axis=1) for own in zip(*columns[:-1], strict=True)))
-        order = np.argsort(~whole.kept, axis=1, kind="stable")
-        order = order[:, : whole.kept.sum(axis=1).max()]
+        for branch in branches:
+            columns += [branch, cls(zeros, low, high, none, none.astype(np.int8), none - 1, ~none)]
+        joined = cls(
+            *(np.concatenate(arrays, axis=1) for arrays in zip(*columns[:-1], strict=True))
+        )
+        order = np.argsort(~joined.kept, axis=1, kind="stable")
+        order = order[:, : joined.kept.sum(axis=1).max()]
 
-        def taken(own: Any) -> Any:
-            axes = order.reshape(*order.shape, *[1] * (own.ndim - 2))
-            return np.take_along_axis(own, axes, 1)
+        def taken(array: Any) -> Any:
+            axes = order.reshape(*order.shape, *[1] * (array.ndim - 2))
+            return np.take_along_axis(array, axes, 1)
 
-        found = cls(*map(taken, whole))
-        return found._replace(exists=found.exists & found.kept)
+        ordered = cls(*map(taken, joined))
+        return ordered._replace(exists=ordered.exists & ordered.kept)
 
 
-def _standing(numbers: Array, t: float) -> Array:
-    """Return numbers (k, P, 4) as they are at t, in two parts; infinite ones as they are."""
+def _frozen_at(numbers: Array, t: float) -> Array:
+    """Return numbers (k, P, 4) with their values at t, in two parts, and rates of 0."""
     out, finite = np.zeros_like(numbers), np.isfinite(numbers[..., 0])
     out[~finite, 0] = numbers[~finite, 0]
-    own = numbers[finite]
-    moved = Twofold(own[:, 0], own[:, 1]).plus(Twofold(own[:, 2], own[:, 3]).by(t))
+    moving = numbers[finite]
+    moved = Twofold(moving[:, 0], moving[:, 1]).plus(Twofold(moving[:, 2], moving[:, 3]).by(t))
     out[finite, 0], out[finite, 1] = moved
     return out

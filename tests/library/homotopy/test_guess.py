@@ -49,7 +49,7 @@ def walks(monkeypatch, large, path):
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(start, "LARGE", large)
+        patch.setattr(start, "NEWTON_ENTRIES", large)
         patch.setattr(start.Homotopy, "run", counted)
         return path(), sum(changes[:-1])
 
@@ -87,7 +87,7 @@ def test_beside_a_gram_matrix_no_row_is_factored_to_start(monkeypatch):
         raise AssertionError("a step of Newton's method factors the Gram matrix of all rows")
 
     monkeypatch.setattr(guess, "_newton", newton)
-    monkeypatch.setattr(start, "LARGE", 0)
+    monkeypatch.setattr(start, "NEWTON_ENTRIES", 0)
     path = asymmetric_svm_path(X, labels, costs_from=(50.0, 90.0), kernel="rbf", gamma=0.2)
     assert path.certify().reliable
     assert len(path.breakpoints) > 20
@@ -115,7 +115,7 @@ def test_a_bad_guess_costs_time_alone(monkeypatch):
         place[statement.is_row] = 1  # all at their knots: more rows than variables
         return place
 
-    monkeypatch.setattr(start, "LARGE", 0)
+    monkeypatch.setattr(start, "NEWTON_ENTRIES", 0)
     monkeypatch.setattr(start, "near_optimum", bad)
     found = asymmetric_svm_path(X, labels)
     np.testing.assert_allclose(found.breakpoints, wanted.breakpoints, rtol=1e-12)

@@ -18,7 +18,7 @@ from solution_paths.homotopy.operations import WALK
 from solution_paths.homotopy.start import Misfit
 from solution_paths.homotopy.state import RIDGED
 from solution_paths.homotopy.statement import read
-from solution_paths.homotopy.tolerances import FEW
+from solution_paths.homotopy.tolerances import SMALL_SYSTEM
 from solution_paths.homotopy.twofold import weighted_squares
 from solution_paths.problem import Losses, Problem, along, losses, penalties, pieces
 from solution_paths.solution import follow
@@ -151,7 +151,7 @@ def test_an_updated_factor_changes_no_event(name):
     model, t0, t1 = models.EXAMPLES[name]
     path, plain = (walked(model, t0, t1, before=before) for before in (None, solve_afresh))
     np.testing.assert_array_equal(path.track.events, plain.track.events)
-    if np.diff(path.track.entry_at).max() + path.statement.silent <= FEW:
+    if np.diff(path.track.entry_at).max() + path.statement.silent <= SMALL_SYSTEM:
         np.testing.assert_allclose(path.t, plain.t, rtol=1e-15, atol=1e-15)
         np.testing.assert_allclose(path.unknowns, plain.unknowns, rtol=1e-15, atol=1e-15)
     else:
@@ -167,7 +167,7 @@ def assert_carried(path, plain):
 
 @pytest.mark.parametrize("name", ["kernel", "many features", "one-hot"])
 def test_large_systems_are_carried_along_without_changing_an_event(name):
-    """Systems of more than `FEW` unknowns, with and without updates."""
+    """Systems of more than `SMALL_SYSTEM` unknowns, with and without updates."""
     r = np.random.default_rng(7)
     X = r.normal(size=(220, 3))
     kernel = None
@@ -187,7 +187,7 @@ def test_large_systems_are_carried_along_without_changing_an_event(name):
 
     path, plain = (walked(model, 0.01, 10.0, before=before) for before in (None, solve_afresh))
     np.testing.assert_array_equal(path.track.events, plain.track.events)
-    assert np.diff(path.track.entry_at).max() > FEW
+    assert np.diff(path.track.entry_at).max() > SMALL_SYSTEM
     assert_carried(path, plain)
 
 
@@ -231,7 +231,7 @@ def ridged(name):
 def test_eliminated_weights_change_no_event(name, monkeypatch):
     model, t0, t1 = ridged(name)
     plain = walked(model, t0, t1)
-    monkeypatch.setattr(run, "MANY", 1)
+    monkeypatch.setattr(run, "MANY_VARIABLES", 1)
     line = along(model, t0, t1)
     assert follow._at_the_start(line, read(line), "auto").walk.now.eliminates == RIDGED
     for before in (None, solve_afresh, look_at_all):
@@ -259,7 +259,7 @@ def test_nothing_is_eliminated_where_that_costs_accuracy(monkeypatch):
         endings.extend([ending] if what == WALK else [])
         return ending
 
-    monkeypatch.setattr(run, "MANY", 1)
+    monkeypatch.setattr(run, "MANY_VARIABLES", 1)
     monkeypatch.setattr(run, "operate", noted)
     path = walked(model, 0.5, 1.5)
     assert loop.DENSER in endings
@@ -335,7 +335,7 @@ def test_degenerate_data(name, kind):
     "name", ["SVR in C", "SVR in eps", "SVM", "one cost", "pinball", "one weight"]
 )
 def test_degenerate_data_with_eliminated_weights(name, kind, monkeypatch):
-    monkeypatch.setattr(run, "MANY", 1)
+    monkeypatch.setattr(run, "MANY_VARIABLES", 1)
     model, t0, t1 = PATHS[name](*degenerate(kind, KINDS.index(kind)))
     assert_optimal(model, walked(model, t0, t1), count=4)
 

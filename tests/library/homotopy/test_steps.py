@@ -77,7 +77,7 @@ def python(monkeypatch):
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_carried_is_what_is_solved_for(python, name):
     """To within the error that is claimed for it, with the margin for estimates."""
-    assert change(python, "FEW", 1) > 0  # so that small systems are carried with errors, too
+    assert change(python, "SMALL_SYSTEM", 1) > 0  # small systems are carried, too
     carried = 0
     for seed in range(3):
         for w in states(walk_of(*problem(name, seed, 14))):
@@ -86,7 +86,7 @@ def test_what_is_carried_is_what_is_solved_for(python, name):
             before, error = w.u.copy(), w.error.copy()
             held = [*w.solved[: w.now.solved], *w.eliminated[: w.now.eliminated]]
             for order in (VALUE, RATE):
-                solve.solve(w, order, tolerances.ROUNDING)
+                solve.solve(w, order, tolerances.REFINED)
                 off = before[order][:, held] - w.u[order][:, held]
                 off = np.abs(off.sum(axis=0)) / w.map.scale[held]
                 claimed = tolerances.MARGIN * error[order] + 2.0**-88 * w.peak[order]
@@ -120,7 +120,7 @@ def test_an_updated_inverse_is_the_factored_one(python, name):
 @pytest.mark.parametrize("name", ["squared hinge", "Huber, l1", "SVM"])
 def test_systems_with_eliminated_coordinates_have_the_same_solutions(python, name):
     """Point, rates and response, beside the system of all unknowns, and back again."""
-    python.setattr(run, "MANY", 1)
+    python.setattr(run, "MANY_VARIABLES", 1)
     compared = 0
     for seed in range(3):
         walk = walk_of(*problem(name, seed, 12))
@@ -133,7 +133,7 @@ def test_systems_with_eliminated_coordinates_have_the_same_solutions(python, nam
             for order in (VALUE, RATE):
                 for one in (w, whole):
                     one.now.carried = 0
-                    solve.solve(one, order, tolerances.ROUNDING)
+                    solve.solve(one, order, tolerances.REFINED)
                 size = np.abs(whole.u[order, 0]).max()
                 unknown = w.known == 0
                 got, wanted = (one.u[order, 0, unknown] for one in (w, whole))
@@ -175,22 +175,22 @@ def test_the_first_exit_of_five_samples_is_that_of_brute_force(python, name):
             assert loop.find_exit(w, left, 0.0)
             least = steps.min()
             if least >= left:
-                assert now.found == -1
+                assert now.blocking == -1
                 continue
             np.testing.assert_allclose(now.step, least, rtol=1e-8, atol=1e-10)
-            np.testing.assert_allclose(steps[now.side, now.found], least, rtol=1e-8, atol=1e-10)
+            np.testing.assert_allclose(steps[now.side, now.blocking], least, rtol=1e-8, atol=1e-10)
             compared += 1
     assert compared > 15
 
 
 CHANGES = {
-    "FEW": 2,
+    "SMALL_SYSTEM": 2,
     "KEPT": 2.0**-10,
     "CAREFUL": 0,
-    "BLOCK": 4,
-    "FAR": 2.0**-6,
-    "NEAR": 100.0,
-    "NEXT": 1.5,
+    "ODOMETER_BLOCK": 4,
+    "LOST_STEP": 2.0**-6,
+    "FIRST_LOOK": 100.0,
+    "LOOK_GROWTH": 1.5,
 }
 
 
@@ -212,7 +212,7 @@ def test_constants_for_speed_change_no_digit(python, name, constant):
 def test_there_are_six_principles_and_few_constants_that_follow():
     named = [name for name in vars(tolerances) if name.isupper() and name != "SPEED"]
     assert len(named) - len(tolerances.SPEED) <= 6 + 13
-    assert state.BLOCK == tolerances.BLOCK
+    assert state.ODOMETER_BLOCK == tolerances.ODOMETER_BLOCK
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,7 +13,7 @@ from solution_paths.homotopy.run import Homotopy
 from solution_paths.homotopy.start import Misfit, starting_places
 from solution_paths.homotopy.statement import read
 from solution_paths.homotopy.systems import solve
-from solution_paths.homotopy.tolerances import ROUNDING
+from solution_paths.homotopy.tolerances import REFINED
 from solution_paths.problem import Losses, Problem, along, losses
 
 SIZES = [1, 2, 3, 4, 5, 8, 11, 30]
@@ -110,7 +110,7 @@ def test_the_response_of_an_unknown_is_a_column_of_the_inverse(monkeypatch):
     for a in range(k):
         i = int(w.solved[a])
         loop.note_change(w, 0, i)
-        solve.respond(w, 0, int(w.place[i]), ROUNDING)
+        solve.respond(w, 0, int(w.place[i]), REFINED)
         found = w.response[0, 0, w.solved[:k]]
         first = w.rough_response[0, 0, w.solved[:k]]  # by the updated inverse alone
         first_scale = 1e-7 * np.abs(wanted[:, a]).max()

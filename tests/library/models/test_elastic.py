@@ -401,7 +401,7 @@ def test_lines_are_the_paths_of_their_ridges_where_samples_tie_at_the_start():
 
 def broken_at(share, monkeypatch):
     """Return a callback; once the walk fails that has told it of such a share of a stage."""
-    monkeypatch.setattr(run, "TOLD", 1)
+    monkeypatch.setattr(run, "STEPS_PER_CALLBACK", 1)
     seen, broken, operate = [], [], run.operate
 
     def fail_once(w, what, *arguments, **named):

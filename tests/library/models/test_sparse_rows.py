@@ -39,12 +39,12 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("entries", [statement.ENTRIES, 0], ids=["few", "many"])
+@pytest.mark.parametrize("entries", [statement.DENSE_ENTRIES, 0], ids=["few", "many"])
 @pytest.mark.parametrize("rows", [X, WHOLE, FAR], ids=["real", "binary", "far"])
 @pytest.mark.parametrize("name", MODELS)
 def test_sparse_rows_have_the_path_of_dense_ones(name, rows, entries, tmp_path, monkeypatch):
     """Few entries are walked as an array, many in CSR."""
-    monkeypatch.setattr(statement, "ENTRIES", entries)
+    monkeypatch.setattr(statement, "DENSE_ENTRIES", entries)
     if rows is FAR and name == "lasso":
         pytest.skip("without an intercept a far column is another problem")
     function, y, options = MODELS[name]
@@ -81,7 +81,7 @@ def test_many_sparse_rows_under_a_ridge_are_walked_in_csr(monkeypatch):
         seen.append(old(*parts))
         return seen[-1]
 
-    monkeypatch.setattr(statement, "ENTRIES", 0)
+    monkeypatch.setattr(statement, "DENSE_ENTRIES", 0)
     monkeypatch.setattr(statement, "beside", beside)
     for rows in (X, X[:20]):  # fewer columns than rows, and more
         y = LABEL[: len(rows)]

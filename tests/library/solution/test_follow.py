@@ -375,7 +375,7 @@ def test_large_sparse_rows_are_walked_in_csr(name, monkeypatch):
         "LAD, constraint": lambda rows: rlad_path(rows, u, vary="s"),
     }[name]
     dense = trace(rows)
-    monkeypatch.setattr(homotopy_statement, "ENTRIES", 0)
+    monkeypatch.setattr(homotopy_statement, "DENSE_ENTRIES", 0)
     own = trace(sp.csr_array(rows))
     assert sp.issparse(own.statement.R)
     assert not sp.issparse(trace(rows).statement.R)

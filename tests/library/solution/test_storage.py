@@ -290,7 +290,7 @@ def test_a_callback_that_raises_does_not_leave_a_broken_walk_behind(monkeypatch)
 
     path = weighted_svm_path(X, Y, BEFORE, AFTER, callback=callback)
     stop.append(True)
-    monkeypatch.setattr(run, "TOLD", 1)
+    monkeypatch.setattr(run, "STEPS_PER_CALLBACK", 1)
     with pytest.raises(ValueError, match="enough"):
         path.continue_to(BEFORE)
     with pytest.raises(ValueError, match="can't be continued"):

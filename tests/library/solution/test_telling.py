@@ -52,7 +52,7 @@ def test_errors_of_callbacks_leave_paths_unchanged(name):
 
 
 def test_errors_of_callbacks_leave_the_middle_of_a_walk_unchanged(monkeypatch):
-    monkeypatch.setattr(run, "TOLD", 1)
+    monkeypatch.setattr(run, "STEPS_PER_CALLBACK", 1)
     comes_through(lambda callback: sp.svm_path(X, Y, callback=callback), after=5)
     comes_through(lambda callback: sp.lasso_path(X, U, callback=callback), after=3)
     comes_through(lambda callback: sp.outlier_svr_path(X, U, 1.0, callback=callback), after=3)

@@ -16,7 +16,8 @@ eliminated, and gram is that of the samples. In the primal face duals of quadrat
 gram is that of the features, in two parts, and a row is a feature whose "dual" is its weight, on
 the graph of the penalty's conjugate.
 
-M is regular whenever the homotopy solves it. Its inverse, in double precision, only corrects:
-residuals come from the data in twofold precision, so what it is worth shows in how fast the
-corrections shrink. Where that is not enough, it is computed in twofold precision as well.
+M is regular whenever the homotopy solves it. Its inverse, in double precision, serves iterative
+refinement alone: residuals come from the data in twofold precision, so the contraction of the
+corrections measures the inverse. If it is insufficient, the inverse is computed in twofold
+precision.
 """

@@ -1,7 +1,7 @@
-"""What changes of places do to point and rates: multiples of responses.
+"""Updates of point and rates after changes of places, by multiples of responses.
 
-The response to a unit change of a coordinate solves the equations of all others, so a multiple of
-it solves that of the coordinate in its new place; for two coordinates these are two multiples.
+The response to a unit change of a coordinate solves the equations of all others. A multiple of it
+also solves the coordinate's equation in its new place; for two coordinates, two multiples do.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import numpy as np
 
 from ..accuracy import is_magnified
 from ..compiled import inline, lean
-from ..odometers import correct, reach
+from ..odometers import add_correction, reach
 from ..state import RATE, VALUE, base_of, factors, right_hand_side
 from ..twofold import accumulate, add, divide, normalise, times
-from .inverse import diagonal2, diagonal_change, entry_of, rest_of
+from .inverse import diagonal2, diagonal_change, entry_of, low_entry_of
 from .solve import coordinate
 
 
@@ -26,10 +26,10 @@ def scaled_right_hand_side(w, i, place, order):
 
 
 @lean
-def of_entered(w, number, v):
-    """Return (H v)_x + D v_x of a coordinate x that was put in, as another one, y, may be, too."""
+def equation_of_entered(w, number, v):
+    """Return (H v)_x + D v_x for a coordinate x that enters; a second one, y, may enter, too."""
     x = w.changed[number]
-    h, e = add(entry_of(w, x, x), rest_of(w, x, x), 0.0, 0.0)
+    h, e = add(entry_of(w, x, x), low_entry_of(w, x, x), 0.0, 0.0)
     r, f = diagonal2(w, x, w.place[x])
     h, e = add(h, e, r, f)
     h, e = times(h, e, v[0, x], v[1, x])
@@ -37,17 +37,17 @@ def of_entered(w, number, v):
         k = coordinate(w, a)
         h, e = accumulate(h, e, entry_of(w, k, x), v[0, k], v[1, k])
         if w.map.with_low:
-            e += rest_of(w, k, x) * v[0, k]
+            e += low_entry_of(w, k, x) * v[0, k]
     if w.now.changing == 2 and w.was_known[1 - number]:
         y = w.changed[1 - number]
         h, e = accumulate(h, e, entry_of(w, y, x), v[0, y], v[1, y])
-        e += rest_of(w, y, x) * v[0, y] if w.map.with_low else 0.0
+        e += low_entry_of(w, y, x) * v[0, y] if w.map.with_low else 0.0
     return normalise(h, e)
 
 
 @lean
 def residual(w, number, order):
-    """Return what unknowns that solve the old equations, or their rates, leave of a new one."""
+    """Return the residual of a new equation at the solution of the old ones, or at its rates."""
     x, u = w.changed[number], w.u[order]
     if w.known[x]:
         h, e = right_hand_side(w, x, w.place[x], order)
@@ -59,23 +59,23 @@ def residual(w, number, order):
         r, f = diagonal_change(w, number)
         r, f = times(r, f, u[0, x], u[1, x])
         return add(h, e, -r, -f)
-    r, f = of_entered(w, number, u)
+    r, f = equation_of_entered(w, number, u)
     a, b = base_of(w, x, order)
     r, f = add(r, f, a, b)
     y = w.changed[1 - number] if w.now.changing == 2 else -1
-    if y >= 0 and w.known[y] and not w.was_known[1 - number]:  # in base, and still an unknown
+    if y >= 0 and w.known[y] and not w.was_known[1 - number]:  # both in base and an unknown
         a, b = right_hand_side(w, y, w.place[y], order)
         r, f = accumulate(r, f, -entry_of(w, y, x), a, b)
-        f -= rest_of(w, y, x) * a if w.map.with_low else 0.0
+        f -= low_entry_of(w, y, x) * a if w.map.with_low else 0.0
     return add(h, e, -r, -f)
 
 
 @lean
 def schur_complement(w, P, S):
-    """Write to S[g, h] what the response P[h] to h makes of the new equation of g."""
+    """Write to S[g, h] the new equation's left-hand side of g for the response P[h]."""
     count = w.now.changing
     for g in range(count):
-        if w.was_known[g] and count == 2:  # the other one's response leaves it where it is
+        if w.was_known[g] and count == 2:  # the other one's response doesn't move it
             P[1 - g, 0, w.changed[g]] = P[1 - g, 1, w.changed[g]] = 0.0
     for g in range(count):
         for h in range(count):
@@ -83,24 +83,25 @@ def schur_complement(w, P, S):
 
 
 @lean
-def equation_response(w, number, v, own):
-    """Return what a response makes of a coordinate's new equation; own: that to itself."""
+def equation_response(w, number, v, of_itself):
+    """Return a new equation's left-hand side for a response; ``of_itself``: to its coordinate."""
     x = w.changed[number]
     if w.known[x]:
         return v[0, x], v[1, x]
     if w.was_known[number]:
-        return of_entered(w, number, v)
+        return equation_of_entered(w, number, v)
     h, e = diagonal_change(w, number)
     h, e = times(h, e, v[0, x], v[1, x])
-    return add(h, e, 1.0 if own else 0.0, 0.0)
+    return add(h, e, 1.0 if of_itself else 0.0, 0.0)
 
 
 @lean
 def carry(w):
-    """Bring point and rates up to date after one or two changes of places.
+    """Update point and rates after one or two changes of places.
 
-    The point changes by rounding alone, and by what a null vector that is only nearly one leaves.
-    But as rates change there, it is as wrong as t is, times this change. False: that is too much.
+    The point changes by rounding alone, or by the residual of an approximate null vector. Since
+    rates change there, an error of t adds this change times it to the point's error. False: that is
+    too large.
     """
     now, S, count = w.now, w.schur, w.now.changing
     schur_complement(w, w.response, S)
@@ -110,32 +111,32 @@ def carry(w):
             w.u[RATE, 0, x], w.u[RATE, 1, x] = right_hand_side(w, x, w.old_place[g], RATE)
     h, e = S[0, 0, 0], S[0, 0, 1]
     if count == 2:
-        h, e = _cross(S[0, 0], S[1, 1], S[0, 1], S[1, 0])
+        h, e = _determinant(S[0, 0], S[1, 1], S[0, 1], S[1, 0])
     known, now.carried = now.carried, 0
     if h == 0.0:
         return True
     x, y = solve_by_responses(w, RATE, h, e)
-    turn, wrong = _effect(w, x, y)
+    turn, error = _effect(w, x, y)
     if known > 1 and is_magnified(w, now.step_error * turn):
         return False
-    w.error[RATE] += wrong + now.speed_error * turn
+    w.error[RATE] += error + now.speed_error * turn
     for g in range(count if w.map.with_gram else 0):
         now.dual_turn += abs(x if g == 0 else y) * _norm(w, g)
     x, y = solve_by_responses(w, VALUE, h, e)
-    moved, wrong = _effect(w, x, y)
-    w.error[VALUE] += wrong + now.step_error * turn
-    correct(w, moved)
+    moved, error = _effect(w, x, y)
+    w.error[VALUE] += error + now.step_error * turn
+    add_correction(w, moved)
     now.carried = 2
     return True
 
 
 @lean
 def _effect(w, x, y):
-    """Return how far multiples of the responses move unknowns, in their units, and their error."""
-    size, wrong = abs(x) * _size(w, 0), abs(x) * w.response_error[0]
+    """Return the change of unknowns by multiples of responses, in their units, and its error."""
+    size, error = abs(x) * _size(w, 0), abs(x) * w.response_error[0]
     if w.now.changing == 2:
-        size, wrong = size + abs(y) * _size(w, 1), wrong + abs(y) * w.response_error[1]
-    return size, wrong
+        size, error = size + abs(y) * _size(w, 1), error + abs(y) * w.response_error[1]
+    return size, error
 
 
 @lean
@@ -151,7 +152,7 @@ def _size(w, number):
 
 @lean
 def _norm(w, number):
-    """Return at least sqrt(a'K a) of the duals a of a response: see `odometers`."""
+    """Return an upper bound of sqrt(a'K a) for the duals a of a response: see `odometers`."""
     (rows, _), x, error = reach(w), w.changed[number], w.response_error[number]
     noise = error * (rows + w.map.reach[x])
     if w.was_known[number] and not w.known[x]:
@@ -173,8 +174,8 @@ def solve_by_responses(w, order, area, low):
         _add_response(w, order, 0, h, e)
         return h, 0.0
     r, f = residual(w, 1, order)
-    x, xe = _cross((h, e), S[1, 1], (r, f), S[0, 1])
-    y, ye = _cross((r, f), S[0, 0], (h, e), S[1, 0])
+    x, xe = _determinant((h, e), S[1, 1], (r, f), S[0, 1])
+    y, ye = _determinant((r, f), S[0, 0], (h, e), S[1, 0])
     x, xe = divide(x, xe, area, low)
     y, ye = divide(y, ye, area, low)
     _add_response(w, order, 0, x, xe)
@@ -183,8 +184,8 @@ def solve_by_responses(w, order, area, low):
 
 
 @inline
-def _cross(a, b, c, d):
-    """Return a b - c d, of two parts each."""
+def _determinant(a, b, c, d):
+    """Return a b - c d in twofold precision."""
     h, e = times(a[0], a[1], b[0], b[1])
     r, f = times(c[0], c[1], d[0], d[1])
     return add(h, e, -r, -f)
@@ -192,7 +193,7 @@ def _cross(a, b, c, d):
 
 @lean
 def _add_response(w, order, number, h, e):
-    """Add a multiple of a response to unknowns of the old system, and to what it responds to."""
+    """Add a multiple of a response to the old system's unknowns and to the changed coordinate."""
     high, low, u, x = w.response[number, 0], w.response[number, 1], w.u[order], w.changed[number]
     for a in range(w.now.solved + w.now.eliminated):
         k = coordinate(w, a)

@@ -1,6 +1,6 @@
-"""The inverse of the system's matrix: computed afresh, and updated where coordinates move.
+"""The inverse of the system's matrix: computed afresh, and updated at changes of places.
 
-It is symmetric, and its lower triangle is kept; only the twofold one of `factor_twofold` has both.
+It is symmetric: only the lower triangle is stored, but by `factor_twofold` both.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..compiled import inline, lean
 from ..rows import entry_in
 from ..state import can_eliminate, couples, diagonal, factors, inverse_pivot
-from ..tolerances import ROUNDING
+from ..tolerances import REFINED
 from ..twofold import add, axpy, copy, divide, dot, multiply, scaled_add
 
 
@@ -27,14 +27,14 @@ def entry_of(w, k, i):
 
 
 @lean
-def rest_of(w, k, i):
-    """Return what an entry of H in double precision leaves out: of two rows, as others are data."""
+def low_entry_of(w, k, i):
+    """Return the second part of an entry of H, of two rows; all other entries are exact."""
     return w.map.low[k, i] if w.map.with_low and max(k, i) < w.map.n else 0.0
 
 
 @lean
 def insert(w, i):
-    """Put a coordinate behind the solved ones; the inverse stays as it is."""
+    """Append a coordinate to the solved ones; the inverse stays the same."""
     now, k = w.now, w.now.solved
     now.twofold = 0
     for a in range(k):
@@ -42,8 +42,8 @@ def insert(w, i):
     w.H[k, k] = entry_of(w, i, i)
     if w.map.with_low:
         for a in range(k):
-            w.L[a, k] = w.L[k, a] = rest_of(w, w.solved[a], i)
-        w.L[k, k] = rest_of(w, i, i)
+            w.L[a, k] = w.L[k, a] = low_entry_of(w, w.solved[a], i)
+        w.L[k, k] = low_entry_of(w, i, i)
     if w.map.with_gram:
         column = w.map.gram[i] if i < w.map.n else w.map.columns[i - w.map.n]
         for r in range(w.map.n):
@@ -56,7 +56,7 @@ def insert(w, i):
 
 @lean
 def take_out(w, i):
-    """Take a coordinate out of the solved ones; the last one takes its place."""
+    """Remove a coordinate from the solved ones; the last one moves to its index."""
     now, a, b = w.now, w.slot[i], w.now.solved - 1
     now.twofold = 0
     if a != b:
@@ -87,7 +87,7 @@ def take_out(w, i):
 
 @lean
 def eliminate(w, i):
-    """Eliminate a solved coordinate: its part of the inverse is left out."""
+    """Eliminate a solved coordinate: its row and column of the inverse are dropped."""
     take_out(w, i)
     c = w.now.eliminated
     for a in range(w.now.solved):
@@ -173,7 +173,7 @@ def invert(A, k, order):
                 A[c, b], A[best, b] = A[best, b], A[c, b]
         pivot = A[c, c]
         if pivot == 0.0:
-            pivot = ROUNDING  # corrections show that the inverse is worth nothing
+            pivot = REFINED  # the corrections will not shrink
         A[c, c] = 1.0
         for b in range(k):
             A[c, b] /= pivot
@@ -193,7 +193,7 @@ def invert(A, k, order):
 def factor_twofold(w):
     """Invert the matrix afresh in twofold precision, where no coordinate is eliminated.
 
-    An inverse in double precision is worth nothing if the condition is beyond 2**53.
+    An inverse in double precision has no correct digit if the condition is beyond 2**53.
     """
     now, m, k, A, B = w.now, w.map, w.now.solved, w.inverse, w.inverse_low
     for a in range(k):
@@ -232,7 +232,7 @@ def invert_twofold(A, B, k, order):
             B[c, b], B[best, b] = B[best, b], B[c, b]
         pivot, rest = A[c, c], B[c, c]
         if pivot == 0.0:
-            pivot = ROUNDING  # corrections show that the inverse is worth nothing
+            pivot = REFINED  # the corrections will not shrink
         A[c, c], B[c, c] = 1.0, 0.0
         for b in range(k):
             A[c, b], B[c, b] = divide(A[c, b], B[c, b], pivot, rest)
@@ -251,14 +251,14 @@ def invert_twofold(A, B, k, order):
 
 @inline
 def diagonal2(w, i, place):
-    """Return what a place adds to the diagonal of the system, in two parts."""
+    """Return the term D_ii that a place adds to the diagonal of the system, in two parts."""
     first, second = factors(w, i, place)
     return divide(second, 0.0, first, 0.0)
 
 
 @lean
 def diagonal_change(w, number):
-    """Return by how much a diagonal entry has risen; 1 if the coordinate was, or is, known."""
+    """Return the change of a diagonal entry; 1 if the coordinate was, or is, known."""
     x = w.changed[number]
     if w.was_known[number] or w.known[x]:
         return 1.0, 0.0
@@ -271,11 +271,11 @@ def diagonal_change(w, number):
 def update(w):
     """Update the inverse for one or two changes of places.
 
-    The matrix gets a border for each. A coordinate put in is a border of its own; one taken out is
-    held at 0 by a unit vector; one whose diagonal D rises by d has a unit vector with -1 / d behind
-    it. The inverse times a border is the rough response, but for the sign, and `rough_schur` is the
-    Schur complement of the borders. Both are those of the inverse as it is, not of the exact one:
-    then its errors stay those of a matrix near by.
+    The matrix gets a border for each: the row of a coordinate that enters; a unit vector, which
+    fixes a coordinate that leaves at 0; for a change d of a diagonal entry a unit vector with the
+    corner -1 / d. The inverse times a border is the rough response, up to the sign, and
+    `rough_schur` is the Schur complement of the borders. Both come from the stored inverse, not
+    from the exact one, so that its errors stay those of a nearby matrix.
     """
     now, count, S, extra = w.now, w.now.solved, w.rough_schur, w.now.changing
     now.twofold = 0
@@ -308,7 +308,7 @@ def update(w):
 
 @lean
 def _spread(w, count, extra, s00, s01, s11):
-    """Add C S C' to the inverse; keep C S in `pair`."""
+    """Add C S C' to the inverse; write C S to `pair`."""
     C0, C1, T0, T1 = w.pair[2], w.pair[3], w.pair[4], w.pair[5]
     for a in range(count):
         if extra == 2:
@@ -322,12 +322,12 @@ def _spread(w, count, extra, s00, s01, s11):
 
 
 @lean
-def _append(w, x, count, g, own, other):
-    """Append the border of a coordinate that was put in, the second one behind the first one."""
+def _append(w, x, count, g, corner, coupling):
+    """Append the border of a coordinate that enters, the second one after the first."""
     k, T = w.now.solved, w.pair[4 + g]
     insert(w, x)
     for a in range(count):
         w.inverse[k, a] = -T[a]
-    w.inverse[k, k] = own
+    w.inverse[k, k] = corner
     if k > count:
-        w.inverse[k, count] = other
+        w.inverse[k, count] = coupling

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..accuracy import goal_of_response, is_near_zero
 from ..compiled import lean
-from ..odometers import correct, reach
+from ..odometers import add_correction, reach
 from ..state import (
     RATE,
     RIDGED,
@@ -23,13 +23,13 @@ from ..state import (
 )
 from ..tolerances import (
     CONTRACTION,
-    FINE,
     FLOOR,
     MARGIN,
+    NEGLIGIBLE,
     PIVOT,
+    REFINED,
     RESPONSE,
-    ROUNDING,
-    SAFE,
+    SAFETY,
     SHRINK,
     SINGULAR,
 )
@@ -47,32 +47,32 @@ from ..twofold import (
     normalise,
     scaled_add,
 )
-from .inverse import entry_of, factor, factor_twofold, rest_of, restore
+from .inverse import entry_of, factor, factor_twofold, low_entry_of, restore
 
-ROUNDS = 12
-# rows of `work`: targets and what known ones add up to, unknowns, residuals
+REFINEMENTS = 12
+# rows of `work`: right-hand sides, known part, unknowns, residuals; each in two parts
 TH, TL, BH, BL, XH, XL, RH, RL, FIRST, SECOND, REST, STEP, SCALED, REST_LOW, ITERATE = range(15)
-STEP_LOW = SCALED  # of corrections by a twofold inverse, beside which nothing is eliminated
+STEP_LOW = SCALED  # second parts of corrections by a twofold inverse, without elimination
 
 
 @lean
 def solve(w, order, goal):
-    """Solve for the point at t, or its rates, to an error; return how fast corrections shrank."""
-    now, s, nothing = w.now, w.work, order == RATE and w.now.carried == 0
+    """Solve for the point at t, or its rates, to an error; return the contraction."""
+    now, s, from_zero = w.now, w.work, order == RATE and w.now.carried == 0
     for a in range(now.solved + now.eliminated):
         i = coordinate(w, a)
         s[TH, a], s[TL, a] = right_hand_side(w, i, w.place[i], order)
         s[BH, a], s[BL, a] = base_of(w, i, order)
-        s[XH, a], s[XL, a] = (0.0, 0.0) if nothing else (w.u[order, 0, i], w.u[order, 1, i])
-    error, contraction = _refine(w, nothing, known_bound(w, order), goal, -1)
+        s[XH, a], s[XL, a] = (0.0, 0.0) if from_zero else (w.u[order, 0, i], w.u[order, 1, i])
+    error, contraction = _refine(w, from_zero, known_bound(w, order), goal, -1)
     _scatter(w, w.u[order])
     w.error[order] = 2.0 * error
     if order == VALUE:
-        correct(w, now.corrected)
+        add_correction(w, now.corrected)
     elif w.map.with_gram:
         rows, _ = reach(w)
         now.dual_turn += now.corrected * rows
-        now.lost = 1 if nothing or not np.isfinite(now.corrected) else now.lost
+        now.lost = 1 if from_zero or not np.isfinite(now.corrected) else now.lost
     return contraction
 
 
@@ -87,9 +87,9 @@ def is_idle(w, i, old, new):
 
 @lean
 def is_singular(w, new):
-    """Tell whether the system with the coordinate that changes in its new place is singular.
+    """Tell whether the system is singular with the changing coordinate in its new place.
 
-    Then the rates become its null vector.
+    If so, the rates become its null vector.
     """
     i, was_known = w.changed[0], w.was_known[0] == 1
     known = is_known(w, i, new)
@@ -100,11 +100,11 @@ def is_singular(w, new):
     respond(w, 0, new, goal)
     pivot, whole, share, reach = _pivot(w, i, known, was_known, after, before)
     if goal == RESPONSE and is_near_zero(pivot, reach):
-        goal, now.shrink = (ROUNDING if share < SINGULAR else PIVOT), 1.0  # to be measured
+        goal, now.shrink = (REFINED if share < SINGULAR else PIVOT), 1.0  # to be measured
         respond(w, 0, new, goal)
         pivot, whole, share, _ = _pivot(w, i, known, was_known, after, before)
     if is_near_zero(pivot, whole):
-        now.shrink = 1.0  # the inverse may be worth less than before
+        now.shrink = 1.0  # the inverse may be less accurate than before
     if abs(pivot) > share * whole:
         return False
     du = w.u[RATE]
@@ -121,15 +121,20 @@ def is_singular(w, new):
 def respond(w, number, new, goal):
     """Solve for the response of unknowns to a coordinate that changes its place.
 
-    A known one's unknown moves by a unit, of another one the equation's right-hand side does. The
-    first one that changes at this t has number 0. Neither is eliminated.
+    The unknown of a known coordinate changes by 1, else the right-hand side of its equation. The
+    first coordinate that changes at this t has number 0. Neither is eliminated.
     """
-    now, i, kept, first = w.now, w.changed[number], w.response[number], w.rough_response[number, 0]
-    own = 1.0 / w.map.scale[i] if w.known[i] else 0.0
+    now, i, response, rough = (
+        w.now,
+        w.changed[number],
+        w.response[number],
+        w.rough_response[number, 0],
+    )
+    unit = 1.0 / w.map.scale[i] if w.known[i] else 0.0
     for attempt in range(3):
         _prepare(w, i, new)
         only = -1 if w.known[i] else w.slot[i]
-        error, contraction = _refine(w, True, own, goal, only)
+        error, contraction = _refine(w, True, unit, goal, only)
         if contraction <= CONTRACTION:
             break
         if attempt == 0:
@@ -139,12 +144,12 @@ def respond(w, number, new, goal):
                     restore(w, w.changed[g])
         elif attempt == 1 and not now.eliminated:
             factor_twofold(w)
-    _scatter(w, kept)
+    _scatter(w, response)
     for a in range(now.solved + now.eliminated):
-        first[coordinate(w, a)] = w.work[ITERATE, a]
+        rough[coordinate(w, a)] = w.work[ITERATE, a]
     if w.known[i]:
-        kept[0, i], kept[1, i] = 1.0, 0.0
-        first[i] = 1.0
+        response[0, i], response[1, i] = 1.0, 0.0
+        rough[i] = 1.0
     w.response_error[number] = 2.0 * error
 
 
@@ -158,34 +163,34 @@ def _prepare(w, i, new):
         k = coordinate(w, a)
         s[TH, a] = s[TL, a] = s[BH, a] = s[BL, a] = s[XH, a] = s[XL, a] = 0.0
         if w.known[i]:
-            s[BH, a], s[BL, a] = entry_of(w, k, i), rest_of(w, k, i)
+            s[BH, a], s[BL, a] = entry_of(w, k, i), low_entry_of(w, k, i)
         elif k == i:
             s[TH, a], _ = factors(w, i, w.place[i])
 
 
 @lean
-def _of_row(w, i, enters, own):
-    """Return how far coordinates with curvature move in the response to row i, and its size.
+def _pivot_of_row(w, i, enters, curvature):
+    """Return the largest change of a coordinate with curvature in the response to row i, and size.
 
-    ``own`` is what the row's curved segment, which it leaves, adds to the diagonal: its own dual
-    moves as far as the curvature of all others makes it.
+    ``curvature`` is the diagonal term of the curved segment that the row leaves: the change of its
+    dual then counts, too.
 
     The pivot itself, the quadratic part of the objective, is a sum of squares: as small as rounding
     where a row is only nearly dependent.
     """
     s, m = w.work, w.map
-    moved = 0.0 if own == 0.0 else own * abs(s[XH, w.slot[i]]) * m.scale[i]
+    moved = 0.0 if curvature == 0.0 else curvature * abs(s[XH, w.slot[i]]) * m.scale[i]
     whole = 1.0 / m.scale[i] if enters else moved
     for a in range(w.now.solved + w.now.eliminated):
         k = coordinate(w, a)
         x, unit, q = abs(s[XH, a]), m.scale[k], w.graph.curvature[k, w.place[k]]
         if is_variable(w, k):
-            bends = m.ridge[k - m.n] + q
+            curved = m.ridge[k - m.n] + q
             if enters:
-                moved = max(moved, bends * x * unit)
+                moved = max(moved, curved * x * unit)
             else:
                 whole = max(whole, x / unit)
-                moved = max(moved, x / unit if bends > 0.0 else 0.0)
+                moved = max(moved, x / unit if curved > 0.0 else 0.0)
         elif k != i:
             if enters:
                 whole = max(whole, x / unit)
@@ -196,47 +201,50 @@ def _of_row(w, i, enters, own):
 
 @lean
 def _pivot(w, i, known, was_known, after, before):
-    """Return the pivot of a response, its terms, and the share of these that is zero.
+    """Return the pivot of a response, the size of its terms, and the share below which it is zero.
 
-    And what the terms would be if all unknowns responded as the largest one does: an error of the
-    response, which is relative to this one, makes so much of itself in the pivot.
+    Last comes the size of the terms if all unknowns changed as much as the largest one: times the
+    response's relative error it bounds the pivot's error.
     """
     s, now, m = w.work, w.now, w.map
     now.null_curvature = 0.0
     if i < m.n and known != was_known and not m.with_gram and not m.weights:
-        if after > 0.0:  # its own curvature
+        if after > 0.0:  # the row's curvature
             return 1.0, 1.0, SINGULAR, 1.0
-        moved, whole = _of_row(w, i, was_known, before)
+        moved, whole = _pivot_of_row(w, i, was_known, before)
         return moved, whole, SINGULAR, whole
     count = now.solved + now.eliminated
     largest = 1.0 / m.scale[i] if was_known else 0.0
     for a in range(count):
         largest = max(largest, abs(s[XH, a]) / m.scale[coordinate(w, a)])
     if was_known and not known:
-        pivot, whole, reach = _of_entrant(w, i, after, largest)
+        pivot, whole, reach = _pivot_of_entrant(w, i, after, largest)
         now.null_curvature = np.sqrt(abs(pivot)) * m.scale[i]
         if m.weights or m.with_gram > m.with_low:
             return pivot, whole + SINGULAR / m.scale[i] ** 2, SINGULAR, reach
-        # the square of a distance, to which rows at knots may add what the system's condition makes
+        # the square of a distance, with an error from the condition of rows at knots
         share = SINGULAR**2 if m.with_low else SINGULAR * FLOOR
         return pivot, whole + 1.0 / m.scale[i] ** 2, share, reach
-    own = s[XH, w.slot[i]]
-    if known:  # what moves if i doesn't: values of variables, or duals where a variable rests
+    u_i = s[XH, w.slot[i]]
+    if known:  # compare with unknowns of the other kind, values or duals
         largest = 0.0
         for a in range(count):
             k = coordinate(w, a)
             if is_variable(w, k) != is_variable(w, i):
                 largest = max(largest, abs(s[XH, a]) / m.scale[k])
-        return abs(own) / m.scale[i], largest, SINGULAR, largest
-    step = (after - before) * own
+        return abs(u_i) / m.scale[i], largest, SINGULAR, largest
+    step = (after - before) * u_i
     return 1.0 + step, 1.0 + abs(step), SINGULAR, 1.0 + abs(step)
 
 
 @lean
-def _of_entrant(w, i, after, largest):
-    """Return the pivot of a coordinate that is known before it enters, its terms and reach."""
+def _pivot_of_entrant(w, i, after, largest):
+    """Return the pivot of a known coordinate that enters, the size of its terms, and the last one.
+
+    See `_pivot`.
+    """
     s, m, count = w.work, w.map, w.now.solved + w.now.eliminated
-    h, e = add(entry_of(w, i, i), rest_of(w, i, i), after, 0.0)
+    h, e = add(entry_of(w, i, i), low_entry_of(w, i, i), after, 0.0)
     whole = abs(entry_of(w, i, i)) + abs(after)
     among = across = duals = reach = 0.0
     for a in range(count):
@@ -266,7 +274,7 @@ def _of_entrant(w, i, after, largest):
 
 @lean
 def coordinate(w, a):
-    """Return the coordinate of an unknown: first those of the inverse, then eliminated ones."""
+    """Return the coordinate of unknown a: first those of the inverse, then eliminated ones."""
     return w.solved[a] if a < w.now.solved else w.eliminated[a - w.now.solved]
 
 
@@ -278,12 +286,12 @@ def _scatter(w, to):
 
 
 @lean
-def _residual(w, nothing):
-    """Write base + H x of all unknowns; ``nothing``: x is zero."""
+def _residual(w, from_zero):
+    """Write base + H x of all unknowns; ``from_zero``: x is zero."""
     s, k, eliminated = w.work, w.now.solved, w.now.eliminated
     copy(s[RH], s[BH], k + eliminated)
     copy(s[RL], s[BL], k + eliminated)
-    if nothing:
+    if from_zero:
         return
     variables = 0
     for a in range(k):
@@ -293,27 +301,27 @@ def _residual(w, nothing):
         for a in range(k if w.map.with_low else 0):
             axpy(s[RL], w.L[a], k, s[XH, a])
     else:
-        _by_variables(w)
+        _add_variables(w)
     if eliminated:
-        _of_eliminated(w)
+        _add_eliminated(w)
 
 
 @lean
-def _by_variables(w):
-    """Add to residuals the entries of H that variables have, where rows have none among them."""
+def _add_variables(w):
+    """Add the variables' entries of H to residuals, where H has no entries between rows."""
     s, k = w.work, w.now.solved
     for a in range(k):
         if is_variable(w, w.solved[a]):
             h, e = dot2(w.H[a], s[XH], s[XL], k)
-            own, w.H[a, a] = w.H[a, a], 0.0  # once is enough
+            diagonal_entry, w.H[a, a] = w.H[a, a], 0.0  # count it once
             scaled_add(s[RH], s[RL], w.H[a], k, s[XH, a], s[XL, a])
-            w.H[a, a] = own
+            w.H[a, a] = diagonal_entry
             s[RH, a], s[RL, a] = add(s[RH, a], s[RL, a], h, e)
 
 
 @lean
-def _of_eliminated(w):
-    """Add to residuals what eliminated coordinates have with solved ones, and on their own."""
+def _add_eliminated(w):
+    """Add the eliminated coordinates' entries of H to residuals: with solved ones, and diagonal."""
     s, k, eliminated = w.work, w.now.solved, w.now.eliminated
     for a in range(k):
         if couples(w, w.solved[a]):
@@ -329,9 +337,9 @@ def _of_eliminated(w):
 
 @lean
 def _correct(w, only):
-    """Turn residuals `REST` into corrections `STEP`: inverse, then eliminated coordinates.
+    """Compute corrections `STEP` from residuals `REST`: by the inverse, then eliminated ones.
 
-    If a single residual isn't 0, ``only`` (else -1), corrections are a multiple of a column.
+    If ``only`` is the single nonzero residual (else -1), corrections are a multiple of a column.
     """
     s, k, eliminated = w.work, w.now.solved, w.now.eliminated
     rest, step = s[REST], s[STEP]
@@ -362,12 +370,12 @@ def _correct(w, only):
 
 
 @lean
-def _refine(w, nothing, known, goal, only):
+def _refine(w, from_zero, known, goal, only):
     """Solve in place, with residuals in twofold precision, until these or corrections are rounding.
 
     Parameters
     ----------
-    nothing : bool
+    from_zero : bool
         Whether the guess of the unknowns is zero.
     known : float
         Size of the largest known unknown, in its unit.
@@ -379,27 +387,27 @@ def _refine(w, nothing, known, goal, only):
     Returns
     -------
     error : float
-        What is wrong with unknowns, in their units.
+        Error of the unknowns, in their units.
     contraction : float
-        Largest ratio of two corrections that count.
+        Largest ratio of two successive corrections above rounding.
     """
     s, m, now, count = w.work, w.map, w.now, w.now.solved + w.now.eliminated
-    last, rest_before, accuracy, contraction, whole = np.inf, np.inf, 0.0, 0.0, known
+    last, rest_before, accuracy, contraction, largest = np.inf, np.inf, 0.0, 0.0, known
     now.corrected = 0.0
     for a in range(count):
         i = coordinate(w, a)
         s[FIRST, a], s[SECOND, a] = factors(w, i, w.place[i])
-        whole = max(whole, abs(s[XH, a]) / m.scale[i])
-    for turn in range(ROUNDS if count else 0):
-        _residual(w, nothing and turn == 0)
+        largest = max(largest, abs(s[XH, a]) / m.scale[i])
+    for turn in range(REFINEMENTS if count else 0):
+        _residual(w, from_zero and turn == 0)
         for a in range(count):
             h, e = accumulate(s[TH, a], s[TL, a], -s[FIRST, a], s[RH, a], s[RL, a])
             h, e = accumulate(h, e, -s[SECOND, a], s[XH, a], s[XL, a])
             s[REST, a], s[REST_LOW, a] = divide(h, e, s[FIRST, a], 0.0)
         _correct(w, only if turn == 0 else -1)
-        if nothing and turn == 0:
+        if from_zero and turn == 0:
             copy(s[ITERATE], s[STEP], count)
-        size, rest, before, whole, finite = 0.0, 0.0, whole, known, True
+        size, rest, before, largest, finite = 0.0, 0.0, largest, known, True
         for a in range(count):
             unit = m.scale[coordinate(w, a)]
             low = s[STEP_LOW, a] if now.twofold else 0.0
@@ -407,34 +415,34 @@ def _refine(w, nothing, known, goal, only):
             size = max(size, abs(s[STEP, a]) / unit)
             finite = finite and np.isfinite(s[XH, a])
             rest = max(rest, abs(s[REST, a]) * unit)
-            whole = max(whole, abs(s[XH, a]) / unit)
-        if not finite:  # the inverse is worth nothing, nor is what it gave
+            largest = max(largest, abs(s[XH, a]) / unit)
+        if not finite:  # the inverse is useless
             s[XH, :count] = 0.0
             s[XL, :count] = 0.0
             now.corrected = np.inf
             return np.inf, np.inf
         now.corrected += size
-        accuracy = size / whole if whole > 0.0 else 0.0
-        if goal > ROUNDING:
+        accuracy = size / largest if largest > 0.0 else 0.0
+        if goal > REFINED:
             if last < np.inf and last > 0.0:
-                now.shrink = max(SAFE * size / last, SHRINK)
+                now.shrink = max(SAFETY * size / last, SHRINK)
             if accuracy * now.shrink <= goal:
-                return accuracy * now.shrink * whole, contraction
-        solved = rest <= ROUNDING * before
-        if accuracy <= ROUNDING or (solved and 4.0 * rest > rest_before):
+                return accuracy * now.shrink * largest, contraction
+        solved = rest <= REFINED * before
+        if accuracy <= REFINED or (solved and 4.0 * rest > rest_before):
             break
-        # what a twofold inverse leaves of residuals is rounding, which weak directions make large
+        # with a twofold inverse, rounding of residuals may be large in weak directions
         shrunk = now.twofold and rest <= CONTRACTION * rest_before
         rest_before = rest
         if last < np.inf and not solved and not shrunk:
-            if accuracy > FINE:
+            if accuracy > NEGLIGIBLE:
                 contraction = max(contraction, size / last)
             if size > CONTRACTION * last:
                 break
-            if accuracy * (size / last) * MARGIN <= ROUNDING:  # what the next one would correct
+            if accuracy * (size / last) * MARGIN <= REFINED:  # the next correction is rounding
                 accuracy *= size / last * MARGIN
                 break
         last = size
     if contraction > 0.0:
-        now.shrink = max(SAFE * contraction, SHRINK)
-    return accuracy * whole, contraction
+        now.shrink = max(SAFETY * contraction, SHRINK)
+    return accuracy * largest, contraction
