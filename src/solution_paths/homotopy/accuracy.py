@@ -38,7 +38,7 @@ from .tolerances import CARRIED, KEPT, MARGIN, NEGLIGIBLE, REFINED, RESPONSE, SM
 
 
 @inline
-def has_few(w):
+def is_small(w):
     """Tell whether all is solved to rounding."""
     return w.now.solved + w.now.eliminated <= SMALL_SYSTEM
 
@@ -46,7 +46,7 @@ def has_few(w):
 @inline
 def goal_of_point(w):
     """Return the error to which point and rates are solved."""
-    return REFINED if has_few(w) else SOLVED
+    return REFINED if is_small(w) else SOLVED
 
 
 @inline
@@ -55,7 +55,7 @@ def goal_of_response(w):
 
     It is rounding where variables have limits: ties among these are frequent.
     """
-    careful = has_few(w) or w.now.careful > 0 or w.map.limited > 0
+    careful = is_small(w) or w.now.careful > 0 or w.map.limited > 0
     return REFINED if careful else RESPONSE
 
 
@@ -69,7 +69,7 @@ def is_near_zero(pivot, whole):
 def is_accurate(w, step):
     """Tell whether the carried point and rates are accurate enough for a step."""
     now = w.now
-    if not now.carried or (has_few(w) and w.error[RATE] > NEGLIGIBLE * w.peak[RATE]):
+    if not now.carried or (is_small(w) and w.error[RATE] > NEGLIGIBLE * w.peak[RATE]):
         return False
     return is_point_known(w, w.error[VALUE] + step * w.error[RATE], step)
 
@@ -82,7 +82,7 @@ def is_point_known(w, error, step):
     duals' part of the objective.
     """
     now = w.now
-    if has_few(w) and error > NEGLIGIBLE * w.peak[VALUE]:
+    if is_small(w) and error > NEGLIGIBLE * w.peak[VALUE]:
         return False
     cost = error * w.sensitivity[ROWS] * (now.width + step * now.width_rate)
     return error <= CARRIED * w.peak[VALUE] and cost <= CARRIED * now.value * now.held

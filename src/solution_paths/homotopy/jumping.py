@@ -3,8 +3,8 @@
 Within the branches of a partition the walk is an ordinary one; it stops where a value reaches a
 wall. There the sample changes to the branch on the other side with its dual unchanged. At fixed t
 the slope of its segment then moves from this dual to its value in the statement. This is an
-ordinary walk, in a parameter from -1 to 0, which no value leaves through a wall. Samples that are
-at walls at its end change sides in turn.
+ordinary walk, in a parameter from -1 to 0, in which walls are ordinary knots. Samples that are at
+walls at its end change sides in turn.
 
 A jump leaves one event for each coordinate whose place it changed, between two points at one t.
 """
@@ -29,9 +29,7 @@ Places = NDArray[np.int64]
 NUMERICAL_ERRORS = (np.linalg.LinAlgError, ArithmeticError)
 NEIGHBOURS = np.array([-1, 1])  # offsets to the places next to a segment
 MOST_JUMPS = 1000  # at one t
-COINCIDENT = (
-    1e-12  # of t, or of the knots' scale: nearer jumps are at one t, nearer values at a wall
-)
+COINCIDENT = 1e-12  # of t, or of knots: nearer jumps are at one t, nearer values at a wall
 
 
 class JumpingWalk:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .accuracy import goal_of_point, goal_of_response, is_accurate, is_kept
 from .compiled import inline, lean
-from .odometers import advance_odometers, discard_lines, look_again, shift_odometers
+from .odometers import advance_odometers, discard_lines, make_due, shift_odometers
 from .ratio import collect, first_exit, known_number, largest_unknown
 from .rows import times
 from .state import (
@@ -87,7 +87,9 @@ def walk(w, steps):
         if outcome == FALLS:
             if now.jumping or w.graph.hollow[first, new] != WALL_MARK:
                 return UNBOUNDED
-            stay(w, first, old, side)  # between two walls: a coordinate at the other one gives way
+            put_back(
+                w, first, old, side
+            )  # between two walls: a coordinate at the other one gives way
             return WALL
         if is_at_wall(w, first) or is_at_wall(w, now.blocking):
             return WALL
@@ -179,7 +181,7 @@ def go_back(w, beginning):
     now = w.now
     now.t, now.t_low, now.nodes, now.entries = beginning
     now.carried, now.again = 0, 1
-    look_again(w, 0, w.map.N)
+    make_due(w, 0, w.map.N)
     discard_lines(w)
 
 
@@ -230,7 +232,7 @@ def change(w, i, new, forced):
         move(w, i, old)
         now.events = events
     elif outcome == STAYS:
-        stay(w, i, old, side)
+        put_back(w, i, old, side)
     elif now.staying:
         w.stays[:] = 0
         now.staying = 0
@@ -348,7 +350,7 @@ def rate_of_row(w, i):
 
 
 @lean
-def stay(w, i, old, side):
+def put_back(w, i, old, side):
     """Put i back into its place until places change; it may still leave at the other limit."""
     now = w.now
     move(w, i, old)
@@ -545,7 +547,7 @@ def restart(w):
 
 
 @lean
-def present(w, out):
+def write_present(w, out):
     """Write the limited numbers at the present point; False: it can't be solved for."""
     if not solve_afresh(w, REFINED):
         return False

@@ -138,7 +138,7 @@ def add_correction(w, size):
     if np.isfinite(size):
         shift_odometers(w, size * rows, size * variables, size * rows)
     else:
-        look_again(w, 0, w.map.N)
+        make_due(w, 0, w.map.N)
         discard_lines(w)
 
 
@@ -213,13 +213,13 @@ def reset_if_imprecise(w):
     for side in range(2):
         if w.usual[side] < LOST_STEP * w.travel[side]:
             w.travel[side] = 0.0
-            look_again(w, side * m.n, m.n if side == ROWS else m.N)
+            make_due(w, side * m.n, m.n if side == ROWS else m.N)
     if w.usual[ROWS] < LOST_STEP * (now.turned + now.turn * abs(now.t)):
         discard_lines(w)
 
 
 @lean
-def look_again(w, first, last):
+def make_due(w, first, last):
     """Make all known coordinates of a range due, after a reset of their odometer."""
     for i in range(first, last):
         if w.known[i]:

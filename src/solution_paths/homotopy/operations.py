@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .compiled import entry
 from .jump import duals_of, may_touch, note_twice
-from .loop import prepare, present, put, restart, walk
+from .loop import prepare, put, restart, walk, write_present
 from .state import Walk
 
 WALK, PREPARE, RESTART, PRESENT, PUT, DUALS, TOUCH, NOTE = range(8)
@@ -40,7 +40,7 @@ def operated(w, what, number, place, near, out):
     if what == PREPARE:
         return prepare(w, out)
     if what == PRESENT:
-        return present(w, out)
+        return write_present(w, out)
     if what == PUT:
         return put(w, number, place)
     if what == DUALS:

@@ -78,8 +78,8 @@ def first_exit(w, null, left, left_low):
     speeds(w, null)
     bound = left
     for u in range(now.unknowns):
-        bound = look_at_unknown(w, w.unknown[u], null, bound)
-    bound = look_at_known(w, null, bound)
+        bound = examine_unknown(w, w.unknown[u], null, bound)
+    bound = examine_known(w, null, bound)
     choose(w, bound, left, left_low)
 
 
@@ -171,7 +171,7 @@ def bound_values(w, i):
 
 @lean
 def spread(w):
-    """Fill the vectors for inner products with rows, and the bounds that hold for a whole side.
+    """Fill the vectors that `examine` takes inner products with, and bounds for a whole side.
 
     Vectors of all coordinates of a side have zeros for known ones; if few are unknown, entries are
     gathered instead. Sums of terms bound those of any known coordinate's value.
@@ -215,7 +215,7 @@ def spread(w):
 
 
 @lean
-def look_at_unknown(w, i, null, bound):
+def examine_unknown(w, i, null, bound):
     """Add the limits of an unknown coordinate to the candidates; return the new bound."""
     if w.limit[i, 0] == -np.inf and w.limit[i, 2] == np.inf:
         return bound
@@ -294,7 +294,7 @@ def add_candidate(w, i, side, null, x, xe, error, dx, dxe, noise, bound):
 
 
 @lean
-def look_at_known(w, null, bound):
+def examine_known(w, null, bound):
     """Examine the known coordinates that may have come to a limit; return the new bound.
 
     The nearest ones come first, since they reduce the bound: those due within a few usual steps of
@@ -328,7 +328,7 @@ def look_at_known(w, null, bound):
                         continue
                     w.looked_at[i] = now.look_number
                     now.looks += 1
-                    soonest, latest, fastest = look(w, i, null, bound)
+                    soonest, latest, fastest = examine(w, i, null, bound)
                     if latest < bound:
                         bound = latest
                         ahead = min(ahead, speed * bound)
@@ -343,14 +343,14 @@ def look_at_known(w, null, bound):
         if not again:
             break
         factor *= LOOK_GROWTH
-    bound = look_at_kept(w, kept, null, bound)
+    bound = examine_kept(w, kept, null, bound)
     for side in range(2 if bound < np.inf else 0):
         w.usual[side] = usual_length(w.usual[side], w.speed[side] * bound)
     return bound
 
 
 @lean
-def look_at_kept(w, kept, null, bound):
+def examine_kept(w, kept, null, bound):
     """Examine coordinates that may be first in twofold precision; return the new bound.
 
     Among coordinates at a limit now the fastest one is chosen, so slower ones are left out.
@@ -362,13 +362,13 @@ def look_at_kept(w, kept, null, bound):
         if w.ratio[STEP_BOUND, c] == 0.0 and faster:
             first = c
     if first >= 0:
-        bound = look_closely(w, w.looked[first], null, bound)
+        bound = examine_twofold(w, w.looked[first], null, bound)
     for c in range(kept):
         if c == first or w.ratio[STEP_BOUND, c] > bound:
             continue
         if by_speed and w.ratio[SPEED_BOUND, c] < now.leaving:
             continue
-        bound = look_closely(w, w.looked[c], null, bound)
+        bound = examine_twofold(w, w.looked[c], null, bound)
     return bound
 
 
@@ -405,7 +405,7 @@ def unknown_part(w, i, order):
 
 
 @lean
-def look(w, i, null, bound):
+def examine(w, i, null, bound):
     """Examine a known coordinate in double precision.
 
     Returns
@@ -548,7 +548,7 @@ def known_number(w, i, order, still):
 
 
 @lean
-def look_closely(w, i, null, bound):
+def examine_twofold(w, i, null, bound):
     """Examine a known coordinate in twofold precision; return the new bound."""
     now, m, side_of_value = w.now, w.map, side_of(w, i)
     dx, dxe, terms = known_number(w, i, RATE, null)
@@ -662,7 +662,7 @@ def ties(w, c, nearest, bound):
 def choose(w, bound, left, left_low):
     """Choose among ties the fastest candidate, or the smallest index where places repeat.
 
-    An l1 constraint goes first: where it ceases to bind, no weight need change its place.
+    An l1 constraint goes first: where it ceases to bind, no weight need take up its slack.
     """
     now, chosen, best = w.now, -1, -1.0
     constraint = w.map.N - 1 if w.map.weights > 0 else -1

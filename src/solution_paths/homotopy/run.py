@@ -447,8 +447,8 @@ def _map(statement: Statement, graphs: Tabled, known: NDArray[np.bool_]) -> Map:
         largest=largest,
         metric=units.metric,
         known_dual_speed=float(np.sqrt((rates[:n] ** 2).sum())),
-        drift=np.array([drift[matrix].max(initial=0.0) for matrix in (slice(n), slice(n, n + p))]),
-        known=np.array([(matrix / scale).max(initial=0.0) for matrix in (values, rates)]),
+        drift=np.array([drift[rows].max(initial=0.0) for rows in (slice(n), slice(n, n + p))]),
+        known=np.array([(numbers / scale).max(initial=0.0) for numbers in (values, rates)]),
         limited=int(_limited(graphs, n, p)),
         silent=statement.silent,
     )

@@ -57,8 +57,8 @@ class Statement:
     scale : float
         Of z and of the free variables: the ridge where weights are eliminated, else 1.
     rows : (m, d)
-        The map from weights to the z of losses; with a kernel from coefficients to z, in CSR where
-        each coefficient belongs to one row.
+        The map from weights to the z of losses; with a kernel its transpose maps duals to
+        coefficients, and it is in CSR where each coefficient belongs to one row.
     free : int
         Number r of free variables, the last of the p.
     sizes : list of int

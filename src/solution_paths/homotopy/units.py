@@ -78,8 +78,8 @@ def _squares(R: Any, unit: Array | float = 1.0) -> Any:
 def _lengths(R: Any, gram: Array, constrained: bool) -> tuple[Array, Array]:
     """Return the largest changes of values for a unit of their odometer, and the metric.
 
-    The rows' odometer is the norm of the metric times the change of the variables and, with a Gram
-    matrix, of the change of w.
+    The rows' odometer is the norm of the metric times the change of the variables, combined with
+    the norm of the change of w if there is a Gram matrix.
     """
     n, p = R.shape
     gram_lengths = np.sqrt(np.maximum(np.diagonal(gram), 0.0)) if len(gram) else np.zeros(n)

@@ -1,6 +1,6 @@
 """The inverse of the system's matrix: computed afresh, and updated at changes of places.
 
-It is symmetric: only the lower triangle is stored, but by `factor_twofold` both.
+It is symmetric: only the lower triangle is stored, except that `factor_twofold` stores both.
 """
 
 from __future__ import annotations
