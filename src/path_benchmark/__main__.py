@@ -10,7 +10,7 @@ from pathlib import Path
 from .settings import ConfigError
 from .status import configuration, report
 
-MORE = """\
+EPILOG = """\
 The benchmark itself is a Snakemake workflow; call it in the checkout:
   snakemake --cores 2 quick                run the offline suite
   snakemake --cores 8 paper                run the papers' data sets, sizes and splits
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         "python -m path_benchmark",
         description="The benchmark of solution paths: how far a run is; a finished one, to share.",
-        epilog=MORE,
+        epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", required=True)

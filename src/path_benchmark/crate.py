@@ -1,9 +1,9 @@
 """A finished suite as an RO-Crate: ``python -m path_benchmark crate SUITE``.
 
-The crate is one zip file that a repository of research data takes as it is: the workflow, its
-package and configuration, everything that the suite shows, and ``ro-crate-metadata.json``, which
-describes them by RO-Crate 1.1 and the Workflow Run Crate profile. Data sets are named, with
-address, licence and checksum, and not shipped.
+The crate is one zip file, ready for a repository of research data. It holds the workflow, its
+package and configuration, all outputs of the suite, and ``ro-crate-metadata.json``, which describes
+them by RO-Crate 1.1 and the Workflow Run Crate profile. Data sets are not shipped: they are named
+with address, licence and checksum.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PROFILES = {
 }
 SNAKEMAKE = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"
 WORKFLOW, LICENCE, RUN = "workflow/Snakefile", "LICENSE", "#run"
-# What of a checkout is needed to run the workflow again.
+# The parts of a checkout that are needed to run the workflow again.
 SHIPPED = {
     "README.md": "What the workflow is, and how it is run",
     LICENCE: "The licence of the workflow",
@@ -67,7 +67,7 @@ FORMATS = {
     ".toml": "application/toml",
 }
 # Files of a paper beside its tables and figures.
-OWN = {
+PAPER_FILES = {
     "results.parquet": "Results: one row for each number",
     "curves.parquet": "Every point of every curve",
     "claims.csv": "Claims with verdicts and evidence",
@@ -86,26 +86,26 @@ def write_crate(config: Mapping, suite: str, root: Path) -> tuple[Path, str]:
     config : mapping
         The checkout's configuration.
     suite : str
-        A suite that is finished: its page and its papers' outputs are there, as they were written.
+        A finished suite: its page and its papers' outputs exist and are unchanged.
     root : path
         The checkout.
 
     Returns
     -------
     file : path
-    said : str
-        What is in it, in a sentence.
+    summary : str
+        A sentence on its content.
 
     Raises
     ------
     ConfigError
-        If the suite is unknown, not finished, at work, or if one of its files was changed.
+        If the suite is unknown, unfinished or running, or one of its files was changed.
     """
-    found, _ = counts(dict(config), suite)
+    totals, _ = counts(dict(config), suite)
     folder = Path(config["results"], suite)
     _refuse_unfinished(folder, suite)
     cells = {
-        what: sum(getattr(c, what) for c in found.values())
+        what: sum(getattr(c, what) for c in totals.values())
         for what in ("finished", "failed", "left")
     }
     files = _files(folder, root)
@@ -124,7 +124,7 @@ def write_crate(config: Mapping, suite: str, root: Path) -> tuple[Path, str]:
 
 
 def _refuse_unfinished(folder: Path, suite: str) -> None:
-    """Raise a `ConfigError` where the suite is not what a finished run has left."""
+    """Raise a `ConfigError` if the suite is unfinished, running or changed since it was written."""
     if not (folder / "report.html").is_file():
         raise ConfigError(f"{folder} holds no report.html: run `snakemake {suite}` first.")
     held = hold(folder.parent / ".running.lock")
@@ -139,7 +139,7 @@ def _refuse_unfinished(folder: Path, suite: str) -> None:
             )
 
 
-def _shown(folder: Path) -> list[Path]:
+def _paper_folders(folder: Path) -> list[Path]:
     """List the papers' folders of a suite."""
     return sorted(file.parent for file in folder.glob("*/outputs.json"))
 
@@ -149,17 +149,19 @@ def _files(folder: Path, root: Path) -> dict[str, Path]:
     wanted = [root / WORKFLOW]
     for name in SHIPPED:
         wanted += sorted((root / name).rglob("*")) if name.endswith("/") else [root / name]
-    found = {
+    checkout = {
         file.relative_to(root).as_posix(): file
         for file in wanted
         if file.is_file() and not {"__pycache__", ".ipynb_checkpoints"} & set(file.parts)
     }
     shown = [folder / "report.html"]
-    for own in _shown(folder):
-        shown += [own / name for name in OWN if (own / name).is_file()]
-        parts = [file for part in ("tables", "figures") for file in sorted((own / part).iterdir())]
-        shown += [file for file in parts if not file.name.startswith(".")]
-    return found | {_name(file, folder): file for file in shown}
+    for paper in _paper_folders(folder):
+        shown += [paper / name for name in PAPER_FILES if (paper / name).is_file()]
+        outputs = [
+            file for part in ("tables", "figures") for file in sorted((paper / part).iterdir())
+        ]
+        shown += [file for file in outputs if not file.name.startswith(".")]
+    return checkout | {_name(file, folder): file for file in shown}
 
 
 def _name(file: Path, folder: Path) -> str:
@@ -171,22 +173,24 @@ def _name(file: Path, folder: Path) -> str:
 
 
 def entities(config: Mapping, suite: str, root: Path, cells: Mapping[str, int]) -> list[Entity]:
-    """Return the entities that describe a suite, each of which has its ``@id`` once.
+    """Return the entities that describe a suite, each with a unique ``@id``.
 
     Parameters
     ----------
     config, suite, root
-        As of `write_crate`.
+        See `write_crate`.
     cells : mapping
-        How many are ``finished``, ``failed`` and ``left``.
+        Numbers of cells that are ``finished``, ``failed`` and ``left``.
     """
     folder = Path(config["results"], suite)
     cited = read_yaml(root / "CITATION.cff")
     authors = [_author(k, author) for k, author in enumerate(cited["authors"])]
     shipped = [_shipped(root, name, what) for name, what in SHIPPED.items()]
     page = _file(folder / "report.html", folder, "All tables, figures and claims on one page")
-    papers = [entity for own in _shown(folder) for entity in _paper(own, folder)]
-    results = pd.concat([pd.read_parquet(own / "results.parquet") for own in _shown(folder)])
+    papers = [entity for paper in _paper_folders(folder) for entity in _paper(paper, folder)]
+    results = pd.concat(
+        [pd.read_parquet(paper / "results.parquet") for paper in _paper_folders(folder)]
+    )
     software, data = list(_software(results)), list(_data(results, config))
     shown = [page, *(e for e in papers if e["@type"] == "Dataset" and "citation" in e)]
     return [
@@ -206,9 +210,9 @@ def entities(config: Mapping, suite: str, root: Path, cells: Mapping[str, int]) 
 
 
 def _refs(entities: Iterable[Entity]) -> Entity | list[Entity]:
-    """Refer to entities; one stands by itself, as RO-Crate has it."""
-    found = [{"@id": entity["@id"]} for entity in entities]
-    return found[0] if len(found) == 1 else found
+    """Return references to entities; a single one is no list, as RO-Crate requires."""
+    references = [{"@id": entity["@id"]} for entity in entities]
+    return references[0] if len(references) == 1 else references
 
 
 def _descriptor() -> Entity:
@@ -285,23 +289,25 @@ def _size(file: Path) -> Entity:
 
 
 def _file(file: Path, folder: Path, name: str, **more: str) -> Entity:
-    own = {"@id": _name(file, folder), "@type": "File", "name": name, **more}
-    return {**own, "encodingFormat": _format(file.name), **_size(file)}
+    entity = {"@id": _name(file, folder), "@type": "File", "name": name, **more}
+    return {**entity, "encodingFormat": _format(file.name), **_size(file)}
 
 
-def _paper(own: Path, folder: Path) -> Iterator[Entity]:
+def _paper(paper: Path, folder: Path) -> Iterator[Entity]:
     """Describe a paper's folder, its files, and the paper."""
-    content = json.loads((own / "outputs.json").read_text("utf-8"))
+    content = json.loads((paper / "outputs.json").read_text("utf-8"))
     made = {table["name"]: {"name": table["heading"]} for table in content["tables"]}
     for figure in [*content["figures"], *content["explorers"]]:
         made[figure["name"]] = {"name": figure["heading"], "description": figure["caption"]}
-    files = [_file(own / n, folder, what) for n, what in OWN.items() if (own / n).is_file()]
-    for file in sorted([*(own / "tables").iterdir(), *(own / "figures").iterdir()]):
+    files = [
+        _file(paper / n, folder, what) for n, what in PAPER_FILES.items() if (paper / n).is_file()
+    ]
+    for file in sorted([*(paper / "tables").iterdir(), *(paper / "figures").iterdir()]):
         if not file.name.startswith("."):
             files.append(_file(file, folder, **made[file.stem]))
-    article = {"@id": f"#{own.name}", "@type": "ScholarlyArticle", "name": content["citation"]}
+    article = {"@id": f"#{paper.name}", "@type": "ScholarlyArticle", "name": content["citation"]}
     yield {
-        "@id": f"{_name(own, folder)}/",
+        "@id": f"{_name(paper, folder)}/",
         "@type": "Dataset",
         "name": content["title"],
         "description": content["summary"],
@@ -319,7 +325,7 @@ def _run(
     shown: list[Entity],
     data: list[Entity],
 ) -> Entity:
-    """Describe the run: what it read and made, how it ended, where its rows come from."""
+    """Describe the run: its inputs and outputs, its status, and the origin of its rows."""
     made = sorted({json.loads(text).get("commit") or "unknown" for text in results["versions"]})
     machines = sorted(results["machine"].unique())
     ended = datetime.fromtimestamp((folder / "report.html").stat().st_mtime, UTC)
@@ -365,11 +371,13 @@ def _target(suite: str) -> Iterator[Entity]:
 
 
 def _data(results: pd.DataFrame, config: Mapping) -> Iterator[Entity]:
-    """Name each data set that was read, with address, licence and checksums of its files."""
+    """Describe each data set that was read: address, licence and checksums of its files."""
     pairs = results[["paper", "dataset"]].drop_duplicates().itertuples(index=False)
-    own = {paper: spec["datasets"] for paper, spec in config["papers"].items()}
+    datasets = {paper: spec["datasets"] for paper, spec in config["papers"].items()}
     used = {
-        source: None for paper, name in pairs for source in own[paper][name].get("sources", [name])
+        source: None
+        for paper, name in pairs
+        for source in datasets[paper][name].get("sources", [name])
     }
     entries = registry()
     for name in sorted(used):
@@ -387,14 +395,14 @@ def _data(results: pd.DataFrame, config: Mapping) -> Iterator[Entity]:
 
 
 def _software(results: pd.DataFrame) -> Iterator[Entity]:
-    """Name the versions of packages and solvers that the rows were made with."""
-    found = {("snakemake", importlib.metadata.version("snakemake"))}
+    """Describe the packages and solvers that made the rows, with their versions."""
+    software = {("snakemake", importlib.metadata.version("snakemake"))}
     for text in results["versions"].unique():
         versions = json.loads(text)
-        found |= {(n, v) for n, v in versions.items() if n not in (*CODE, "commit", "date")}
+        software |= {(n, v) for n, v in versions.items() if n not in (*CODE, "commit", "date")}
     solvers = results[["method", "method_version"]].dropna().drop_duplicates()
-    found |= set(solvers.itertuples(index=False, name=None))
-    for name, version in sorted(found):
+    software |= set(solvers.itertuples(index=False, name=None))
+    for name, version in sorted(software):
         key = f"{name}-{version}".replace(" ", "-")
         yield {
             "@id": f"#{key}",
@@ -410,12 +418,12 @@ def _author(k: int, author: Mapping) -> Entity:
     if "name" in author:
         return {"@id": key, "@type": "Organization", "name": author["name"]}
     given, family = author.get("given-names", ""), author["family-names"]
-    own = {"@id": key, "@type": "Person", "name": f"{given} {family}".strip()}
-    return {**own, "affiliation": author["affiliation"]} if "affiliation" in author else own
+    person = {"@id": key, "@type": "Person", "name": f"{given} {family}".strip()}
+    return {**person, "affiliation": author["affiliation"]} if "affiliation" in author else person
 
 
 def _terms() -> Iterator[Entity]:
-    """Describe what other entities refer to: profiles and the workflow's language."""
+    """Describe the profiles and the workflow's language, to which other entities refer."""
     for profile, name in PROFILES.items():
         version = profile.rpartition("/")[2]
         yield {"@id": profile, "@type": "CreativeWork", "name": name, "version": version}

@@ -1,8 +1,8 @@
-"""Settings: declared once as typed models, and every mistake in them told in one sentence.
+"""Settings: declared once as typed models; each mistake in them is one sentence.
 
-A configuration is plain YAML in which no key stands twice. Models say which keys there are, of
-which type, and what they mean; an unknown key is refused with the nearest known one. (pydantic and
-PyYAML are part of solution_paths[workflow].)
+A configuration is plain YAML without duplicate keys. Models declare the keys, their types and what
+they mean; the error for an unknown key names the nearest known one. (pydantic and PyYAML are part
+of solution_paths[workflow].)
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ NAME = r"^[a-z][a-z0-9_]*$"
 
 
 class ConfigError(ValueError):
-    """The configuration is wrong: one sentence says where, what was found and what to do."""
+    """The configuration is wrong: one sentence says where, what is there and what to do."""
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML without its tags, in which a key that stands twice in a mapping is an error."""
+    """YAML without its tags, in which a duplicate key of a mapping is an error."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:
         lines: dict[Any, int] = {}
@@ -33,14 +33,14 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
                 continue
             name, line = self.construct_object(key), key.start_mark.line + 1
             if name in lines:
-                told = f"the key {name!r} stands twice, first in line {lines[name]}"
-                raise yaml.constructor.ConstructorError(None, None, told, key.start_mark)
+                problem = f"the key {name!r} stands twice, first in line {lines[name]}"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             lines[name] = line
         return super().construct_mapping(node, deep)
 
 
 def read_yaml(path: str | Path, error: type[Exception] = ConfigError) -> Any:
-    """Return what a YAML file holds, or raise one sentence that names the file and the line."""
+    """Return the content of a YAML file; an error names the file and the line."""
     text = _text(path, error)
     try:
         return yaml.load(text, _Loader)
@@ -52,7 +52,7 @@ def read_yaml(path: str | Path, error: type[Exception] = ConfigError) -> Any:
 
 
 def read_json(path: str | Path, error: type[Exception] = ConfigError) -> Any:
-    """Return what a JSON file holds, or raise one sentence that names the file and the mistake."""
+    """Return the content of a JSON file; an error names the file and the mistake."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = [key for key, _ in pairs]
@@ -69,7 +69,7 @@ def read_json(path: str | Path, error: type[Exception] = ConfigError) -> Any:
 
 
 def _text(path: str | Path, error: type[Exception]) -> str:
-    """Return what a file holds as text, or raise one sentence that names the file."""
+    """Return the text of a file; an error names the file."""
     try:
         return Path(path).read_text("utf-8")
     except OSError as mistake:
@@ -80,19 +80,19 @@ def _text(path: str | Path, error: type[Exception]) -> str:
 
 
 def _misplaced(text: str, mistake: yaml.MarkedYAMLError) -> str:
-    """Say in which line a mistake is, and what it is."""
-    mark, told = mistake.problem_mark or mistake.context_mark, mistake.problem
+    """Describe a mistake and its line and column."""
+    mark, cause = mistake.problem_mark or mistake.context_mark, mistake.problem
     assert mark is not None  # PyYAML's loaders give each of these errors a place
     line = text.splitlines()[mark.line : mark.line + 1]
     if line and "\t" in line[0][: mark.column + 1]:
-        told = "a tab stands where spaces are expected"
+        cause = "a tab stands where spaces are expected"
     return (
-        f" is not valid YAML in line {mark.line + 1}, column {mark.column + 1}: {told}; correct it"
+        f" is not valid YAML in line {mark.line + 1}, column {mark.column + 1}: {cause}; correct it"
     )
 
 
 def check_folders(folders: Iterable[Path]) -> None:
-    """Raise a `ConfigError` where something else stands in the place of a folder."""
+    """Raise a `ConfigError` if a folder's path, or one above it, is not a folder."""
     for folder in folders:
         for place in (folder, *folder.parents):
             if place.is_dir():
@@ -144,7 +144,7 @@ def check(
     file: str = "config",
     error: type[Exception] = ConfigError,
 ) -> Any:
-    """Return the content as an instance of the model, or raise one sentence about a mistake.
+    """Return the content as an instance of the model, or raise an error of one sentence.
 
     Parameters
     ----------
@@ -153,11 +153,11 @@ def check(
     where : str
         The keys that lead to the content, joined by dots; empty for a whole file.
     also_known : iterable of str
-        Keys that may stand beside the model's and were taken out before.
+        Further allowed keys, which the caller has removed from the content.
     file : str
-        What the sentence begins with.
+        Beginning of the sentence.
     error : type
-        What is raised.
+        Class of the error.
     """
     try:
         return model.model_validate(content)
@@ -171,24 +171,24 @@ def check(
 
 
 def _sentence(first: Any, place: str, known: Iterable[str]) -> str:
-    """Say what a mistake is, and what to do about it."""
+    """Describe a mistake and its remedy."""
     kind, context = first["type"], first.get("ctx", {})
     if kind == "extra_forbidden":
         return unknown_key(place, known)
     if kind in ("missing", "union_tag_not_found"):
         return f"{place} is missing; add it"
-    said = f"{place or 'the top level'} is {first['input']!r}: {_plain(first['msg'])}"
+    sentence = f"{place or 'the top level'} is {first['input']!r}: {_plain(first['msg'])}"
     if kind == "union_tag_invalid":
-        said = f"{place} is {context['tag']!r}: it should be {context['expected_tags']}"
+        sentence = f"{place} is {context['tag']!r}: it should be {context['expected_tags']}"
     elif isinstance(first["input"], dict):  # a rule about several keys: too much to be repeated
-        said = f"{place}: {_plain(first['msg'])}" if place else _plain(first["msg"])
-    return f"{said}; correct it"
+        sentence = f"{place}: {_plain(first['msg'])}" if place else _plain(first["msg"])
+    return f"{sentence}; correct it"
 
 
 def _keys(content: Any, mistake: Any) -> list[Any]:
     """Return the keys that lead to a mistake.
 
-    Pydantic also names, on the way, which of several types it tried; that is no key of the file.
+    Pydantic's location also names the member of a union that it tried; that is no key of the file.
     """
     keys: list[Any] = []
     for part in mistake["loc"]:
@@ -203,7 +203,7 @@ def _keys(content: Any, mistake: Any) -> list[Any]:
 
 
 def unknown_key(place: str, known: Iterable[str]) -> str:
-    """Say that the key at a place is unknown, and which known one is nearest."""
+    """Say that the key at a place is unknown, and name the nearest known one."""
     known, key = sorted(known), place.rpartition(".")[2]
     near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
     remedy = f"did you mean {near[0]!r}" if near else f"known are {', '.join(known) or 'none'}"
@@ -211,7 +211,7 @@ def unknown_key(place: str, known: Iterable[str]) -> str:
 
 
 def _known_at(model: type[Settings], loc: tuple[Any, ...]) -> set[str]:
-    """List the keys that may stand at the place of an unknown one."""
+    """List the keys that are allowed at the place of an unknown one."""
     models = [model]
     for part in loc[:-1]:
         types = [m.model_fields[part].annotation for m in models if part in m.model_fields]
@@ -228,7 +228,7 @@ def _models_in(annotation: Any) -> list[type[Settings]]:
 
 
 def _tags(model: type[Settings]) -> list[Any]:
-    """List the values of a model's Literal fields: what tells it from others."""
+    """List the values of a model's Literal fields, which distinguish it from others."""
     types = [field.annotation for field in model.model_fields.values()]
     return [tag for each in types if get_origin(each) is Literal for tag in get_args(each)]
 

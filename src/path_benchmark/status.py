@@ -1,4 +1,4 @@
-"""How far a suite is, read from its results: finished, running, failed and left."""
+"""Progress of a suite, read from its results: finished, running, failed and left."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .settings import ConfigError, read_yaml, unknown_key
 
 
 def configuration(root: Path) -> dict:
-    """Return a checkout's configuration, as the workflow reads it."""
+    """Return the configuration of a checkout, as the workflow reads it."""
     config = read_yaml(root / "config" / "config.yaml")
     files = sorted((root / "config" / "papers").glob("*.yaml"))
     return {**config, "papers": {file.stem: read_yaml(file) for file in files}}
@@ -27,21 +27,21 @@ def configuration(root: Path) -> dict:
 
 @dataclass
 class Count:
-    """Cells of a paper's lane, which of its jobs run or failed, and what is left to compute.
+    """Counts of cells of a paper's lane, its running jobs, and the work that is left.
 
     Attributes
     ----------
     finished, offered, failed, left : int
-        Cells; those ``offered`` by the reference results are taken over by the next run. A cell of
-        a job that runs, and is not written yet, is left.
+        Numbers of cells. The next run takes over the cells ``offered`` by the reference results.
+        An unwritten cell of a running job is left.
     minutes : float
-        CPU minutes that cells take which are left or failed, as config/needs.csv says.
+        Expected CPU minutes of the cells that are left or failed, by config/needs.csv.
     unmeasured : int
-        How many of these it says nothing of.
+        Number of these cells for which it has no times.
     running : list of str
-        Jobs that a living process is at.
+        Jobs whose lock a process holds.
     reasons : list of str
-        A sentence for each cell that failed.
+        A sentence for each failed cell.
     """
 
     finished: int = 0
@@ -86,17 +86,20 @@ def _is_running(listing: Path) -> bool:
 
 
 def _failures(file: Path) -> list[str] | None:
-    """Return what failed in a cell; None where it isn't there, or can't be read."""
+    """Return the failures of a cell; None if it is missing or can't be read."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         return [str(reason) for reason in json.loads(file.read_text("utf-8"))["failures"]]
     return None
 
 
 def counts(config: dict, suite: str) -> tuple[dict[tuple[str, str], Count], str]:
-    """Return the counts of each paper and lane, and what other code made, there or offered."""
+    """Return the counts of each paper and lane, and a sentence on cells made by other code.
+
+    The sentence is about finished and offered cells; see `made_by_other_code`.
+    """
     if suite not in config["suites"]:
         raise ConfigError(f"config: {unknown_key(suite, config['suites'])}.")
-    found: dict[tuple[str, str], Count] = {}
+    totals: dict[tuple[str, str], Count] = {}
     files: list[Path] = []
     taken: dict[Path, dict[str, str]] = {}
     known = measured(NEEDS)
@@ -106,23 +109,26 @@ def counts(config: dict, suite: str) -> tuple[dict[tuple[str, str], Count], str]
             offer = offered(paper, config, suite, offer.folder)
             taken |= {file: json.loads(cell.code) for file, cell in offer.cells.items()}
         for job in paper.jobs(config, suite):
-            own = found.setdefault((name, job.lane), Count())
-            own.add(job, Path(config["results"]), offer.cells, known)
+            count = totals.setdefault((name, job.lane), Count())
+            count.add(job, Path(config["results"]), offer.cells, known)
             files += job.cell_files(config["results"])
-    return found, made_by_other_code(files, offered=taken)
+    return totals, made_by_other_code(files, offered=taken)
 
 
 class OtherCode(ConfigError):
-    """Cells were made by other code, and that was to be an error."""
+    """Cells were made by other code, which the caller declared an error."""
 
 
 def report(config: dict, suite: str, same_code: bool = False) -> Iterator[str]:
-    """Say in lines how far a suite is, and of other code last: `OtherCode` if ``same_code``."""
-    found, other = counts(config, suite)
+    """Yield lines on the progress of a suite; the last, if any, is about cells of other code.
+
+    With ``same_code`` that last line is raised as `OtherCode`.
+    """
+    totals, other = counts(config, suite)
     heads = ("finished", "reference", "running", "failed", "left", "minutes")
     rows = [
         (" ".join(key), c.finished, c.offered, len(c.running), c.failed, c.left, round(c.minutes))
-        for key, c in found.items()
+        for key, c in totals.items()
     ]
     rows.append(("all", *(sum(row[k] for row in rows) for k in range(1, len(heads) + 1))))
     wide = max(len(row[0]) for row in rows)
@@ -131,11 +137,11 @@ def report(config: dict, suite: str, same_code: bool = False) -> Iterator[str]:
     yield from (f"{row[0]:{wide}}" + "".join(f"{n:10}" for n in row[1:]) for row in rows)
     if offered := rows[-1][2]:
         yield f"The next run takes {offered} cells from {config['reference']}."
-    if unmeasured := sum(own.unmeasured for own in found.values()):
+    if unmeasured := sum(count.unmeasured for count in totals.values()):
         yield f"The minutes lack {unmeasured} cells, the like of which nobody has measured."
-    for (paper, _), own in found.items():
-        yield from (f"running: {paper} {job}" for job in own.running)
-        yield from (f"failed: {paper} {reason}" for reason in own.reasons)
+    for (paper, _), count in totals.items():
+        yield from (f"running: {paper} {job}" for job in count.running)
+        yield from (f"failed: {paper} {reason}" for reason in count.reasons)
     if other and same_code:
         raise OtherCode(other)
     if other:

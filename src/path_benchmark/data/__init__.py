@@ -1,4 +1,4 @@
-"""Data: where they come from (`load`, `fetch`), and what is done to them (`protocols`).
+"""Data sets: `load` and `fetch` obtain them, `protocols` splits and transforms them.
 
 >>> from path_benchmark.data import load
 >>> iris = load("iris")

@@ -2,7 +2,7 @@
 
 
 class DataError(RuntimeError):
-    """Something is wrong with a data set: one sentence says what, and what was expected."""
+    """A data set is wrong: one sentence says how, and what was expected."""
 
 
 class UnknownDataSet(DataError, KeyError):
@@ -13,7 +13,7 @@ class UnknownDataSet(DataError, KeyError):
 
 
 class DataUnavailable(DataError):
-    """The files of a data set are neither here nor can they be fetched."""
+    """The files of a data set are not at hand and can't be fetched."""
 
 
 class UnverifiedDataWarning(UserWarning):

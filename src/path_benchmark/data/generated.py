@@ -1,7 +1,7 @@
 """Data sets that need no file: bundled with scikit-learn, generated, or derived from others.
 
-Each builder returns (X, y); which one belongs to which name, and its parameters, is written in
-``config/datasets.yaml``. scikit-learn is imported where it is called, as it takes a second to load.
+Each builder returns (X, y). ``config/datasets.yaml`` gives the builder and the parameters of each
+name. scikit-learn is imported where it is called, as it takes a second to load.
 """
 
 from collections.abc import Callable
@@ -154,8 +154,8 @@ def robust_svr_toy(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def a7a_surrogate(a6a, a8a, n: int, seed: int) -> tuple[sp.csr_matrix, np.ndarray]:
     """Return a6a and random other rows of a8a, `n` in all, in the order of a8a.
 
-    LIBSVM's files are nested: a6a is, in order, a subsequence of a8a. The rows of a6a are matched
-    greedily from the first row on, and those that remain are drawn from.
+    LIBSVM's files are nested: the rows of a6a are a subsequence of those of a8a. They are matched
+    greedily from the first row on; the others are drawn from the unmatched rows.
     """
     small, large = _row_keys(a6a), _row_keys(a8a)
     taken = np.zeros(len(large), dtype=bool)

@@ -1,8 +1,9 @@
-"""Parsers: a file in, a `Raw` out. They are chosen by name in ``config/datasets.yaml``.
+"""Parsers: from a file to a `Raw`. ``config/datasets.yaml`` chooses them by name.
 
-Each takes (path, entry, options); its options are declared above it. It knows nothing of checksums.
-What a file lacks is a `Misread` that names the line; what its entry asks for and the file can't
-have is a `WrongEntry`. The caller turns both, and a broken archive, into a `DataError`.
+Each takes (path, entry, options); its options are declared above it. Checksums are checked
+elsewhere. A file that isn't as its entry says raises `Misread`, which names the line. An entry that
+asks for what the file can't hold raises `WrongEntry`. The caller turns both, and the errors of
+damaged archives, into a `DataError`.
 """
 
 import bz2
@@ -30,7 +31,7 @@ PAIR = re.compile(rf"([0-9]+):({DECIMAL.pattern})")
 
 
 def _no_truth(value: object) -> object:
-    """Refuse what YAML makes of a word without quotes."""
+    """Refuse a truth value, which YAML makes of an unquoted word."""
     if isinstance(value, bool):
         raise ValueError(
             "YAML takes yes, no, on, off, true and false without quotes for truth values; if it is "
@@ -47,19 +48,19 @@ OPENERS = {".xz": lzma.open, ".bz2": bz2.open, ".gz": gzip.open}
 
 
 class Misread(ValueError):
-    """The file isn't what its entry describes; the text says where and how."""
+    """The file isn't as its entry describes; the text says where and how."""
 
 
 class WrongEntry(ValueError):
-    """The entry asks for what its file can't have: the list of data sets is to be mended."""
+    """The entry asks for what its file can't hold: the list of data sets must be corrected."""
 
 
 @dataclass
 class Raw:
-    """What a file holds, before any change of the target.
+    """The content of a file, before any change of the target.
 
     `y` is -1/+1 for classification, float64 for regression. For DNA, `X` is the (n, length)
-    array of base codes, and `window` says which bases become features.
+    array of base codes, and `window` are the bases that become features.
     """
 
     X: Any
@@ -74,12 +75,12 @@ class Classes(Exact):
     Attributes
     ----------
     positive, negative : tuple, optional
-        The labels that are +1, and those that are -1.
+        The labels of class +1 and of class -1.
     rest : bool
-        All labels that aren't positive are -1: one class against the rest.
+        All other labels are of class -1: one class against the rest.
     missing : {"error", "drop"}
-        What happens to rows without a label, or with another one, and to rows with a missing
-        value: an error that names the line, or they are left out and counted (``meta["dropped"]``).
+        Treatment of rows without a label, with an unnamed label or with a missing value: an error
+        that names the line, or the rows are left out and counted (``meta["dropped"]``).
     """
 
     positive: Values | None = None
@@ -89,35 +90,35 @@ class Classes(Exact):
 
 
 def open_binary(path: Path) -> io.BufferedIOBase:
-    """Open a file that may be packed; the suffix says how."""
+    """Open a file, decompressed according to its suffix."""
     return OPENERS.get(path.suffix, open)(path, "rb")
 
 
 def number(value: object) -> float:
-    """Return what stands for a finite number as one, or nan.
+    """Return the finite number that a value stands for, or nan.
 
-    Text is a decimal number as the formats have it: Python's own would take 1_000 and digits of
-    other scripts, too.
+    Text must be a decimal number of the formats: Python's ``float`` also takes 1_000 and digits of
+    other scripts.
     """
     if isinstance(value, str) and not DECIMAL.fullmatch(value):
         return np.nan
     try:
-        found = float(value)  # type: ignore[arg-type]
+        result = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return np.nan
-    return found if np.isfinite(found) else np.nan
+    return result if np.isfinite(result) else np.nan
 
 
 def numbers(texts: Sequence[str]) -> np.ndarray:
-    """Return what stands for finite numbers as such, nan where one doesn't."""
+    """Return the finite numbers that texts stand for, nan where one stands for none."""
     if not all(map(DECIMAL.fullmatch, texts)):
         return np.array([number(text) for text in texts])
-    found = np.array(texts).astype(np.float64)
-    return np.where(np.isfinite(found), found, np.nan)
+    values = np.array(texts).astype(np.float64)
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def signs(labels: Sequence, options: Classes, lines: Sequence[int] | None = None) -> np.ndarray:
-    """Return +1 and -1 for labels, and 0 for those that are to be dropped.
+    """Return +1 and -1 for labels, and 0 for labels of rows to be dropped.
 
     Labels are compared as numbers where both are, else as text.
 
@@ -126,27 +127,27 @@ def signs(labels: Sequence, options: Classes, lines: Sequence[int] | None = None
     labels : n numbers or texts
     options : Classes
     lines : n ints, optional
-        Where each label stands in its file; by default the row, from 1.
+        The line of each label in its file; by default the row, from 1.
     """
     positive = {_key(label) for label in options.positive or ()}
     negative = {_key(label) for label in options.negative or ()}
-    found = np.zeros(len(labels), dtype=np.int8)
+    sign = np.zeros(len(labels), dtype=np.int8)
     for row, label in enumerate(labels):
         key = _key(label)
         rest = options.rest and not _is_missing(key)
-        found[row] = 1 if key in positive else -1 if key in negative or rest else 0
-        if found[row] == 0 and options.missing == "error":
+        sign[row] = 1 if key in positive else -1 if key in negative or rest else 0
+        if sign[row] == 0 and options.missing == "error":
             where = f"line {lines[row]}" if lines is not None else f"row {row + 1}"
             minus = "any other" if options.rest else _listed(options.negative or ())
             raise Misread(
                 f"{where} has the label {_shown(label)}, which is neither +1 "
                 f"({_listed(options.positive or ())}) nor -1 ({minus})"
             )
-    return found
+    return sign
 
 
 def _key(label: object) -> float | str:
-    """Return what a label is compared by."""
+    """Return the key by which a label is compared."""
     if isinstance(label, bytes):
         label = label.decode("utf-8", "replace")
     text = str(label).strip()
@@ -175,7 +176,7 @@ def _raw(
     meta: dict[str, Any] | None = None,
     lines: Sequence[int] | None = None,
 ) -> Raw:
-    """Return rows and their targets; rows without a label are left out where the entry says so."""
+    """Return rows and targets; rows without a label are left out if the entry says so."""
     meta = meta or {}
     if entry.task != "classification":
         y = np.array([number(value) for value in target])
@@ -196,7 +197,7 @@ def _raw(
 
 
 class Csv(Classes):
-    """How separated text is read; see `Classes` for labels.
+    """Options for separated text; see `Classes` for labels.
 
     Attributes
     ----------
@@ -204,13 +205,13 @@ class Csv(Classes):
     header : bool
         The first row names the columns; otherwise they have numbers from 0.
     index : bool
-        The first column numbers the rows, has no name in the header, and is left out.
+        The first column numbers the rows and is left out; the header may lack its name.
     target : int or str
-        The column with labels or the target.
+        The column of labels or targets.
     drop : tuple
         Columns that are no features.
     marker : str
-        What stands for a missing value; an empty field always does.
+        The mark of a missing value; an empty field is one, too.
     categories : dict
         Column -> its words, which become 1, 2, ...
     """
@@ -227,7 +228,7 @@ class Csv(Classes):
 def csv(path: Path, entry: Any, options: Csv) -> Raw:
     """Read separated text; columns are named by header or numbered from 0.
 
-    Every row must have d columns, the target and those that are dropped.
+    Every row must have d features, the target and the dropped columns.
     """
     lines, rows = _fields(path, options.separator)
     names: list[Column] = list(range(len(rows[0]) - options.index))
@@ -270,19 +271,21 @@ def csv(path: Path, entry: Any, options: Csv) -> Raw:
 
 
 def _fields(path: Path, separator: str) -> tuple[list[int], list[list[str]]]:
-    """Return the numbers of the lines that aren't blank, and their fields."""
+    """Return the line numbers and the fields of all lines that aren't blank."""
     with open_binary(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="").read()
-    sign = SEPARATORS[separator]
-    if sign is None:
-        found = [(k, _words(line)) for k, line in enumerate(text.splitlines(), start=1)]
+    delimiter = SEPARATORS[separator]
+    if delimiter is None:
+        rows = [(k, _words(line)) for k, line in enumerate(text.splitlines(), start=1)]
     else:
-        reader = text_of_columns.reader(io.StringIO(text), delimiter=sign, skipinitialspace=True)
-        found = [(reader.line_num, [field.strip() for field in row]) for row in reader]
-    found = [(line, row) for line, row in found if row]
-    if not found:
+        reader = text_of_columns.reader(
+            io.StringIO(text), delimiter=delimiter, skipinitialspace=True
+        )
+        rows = [(reader.line_num, [field.strip() for field in row]) for row in reader]
+    rows = [(line, row) for line, row in rows if row]
+    if not rows:
         raise Misread("it is empty")
-    return [line for line, _ in found], [row for _, row in found]
+    return [line for line, _ in rows], [row for _, row in rows]
 
 
 def _words(line: str) -> list[str]:
@@ -295,7 +298,7 @@ def _words(line: str) -> list[str]:
 
 
 def _column(options: Csv) -> Callable[[str], Column]:
-    """Return how a key of the categories, which is text in YAML, names a column."""
+    """Return the conversion of a key of the categories, which is text in YAML, to a column."""
     return str if options.header else int
 
 
@@ -305,18 +308,18 @@ def _numbers(
     """Return a column as numbers, its words as 1, 2, ..."""
     if words is not None:
         codes = {str(word): float(rank) for rank, word in enumerate(words, start=1)}
-        found = np.array([codes.get(text, np.nan) for text in texts])
+        values = np.array([codes.get(text, np.nan) for text in texts])
         wanted = f"one of {', '.join(codes)}"
     else:
-        found = numbers(texts)
+        values = numbers(texts)
         wanted = "a finite number"
-    for row in np.flatnonzero(np.isnan(found))[:1]:
+    for row in np.flatnonzero(np.isnan(values))[:1]:
         raise Misread(f"line {lines[row]}, column {name}, holds {texts[row]!r} and not {wanted}")
-    return found
+    return values
 
 
 def _some(names: Sequence[Column]) -> str:
-    """Return names of columns for a sentence."""
+    """List names of columns for an error message."""
     if names and all(isinstance(name, int) for name in names):
         return f"columns {names[0]} to {names[-1]}"
     return ", ".join(str(name) for name in names[:8]) + (", ..." if len(names) > 8 else "")
@@ -326,7 +329,7 @@ def _some(names: Sequence[Column]) -> str:
 
 
 class Svmlight(Classes):
-    """How LIBSVM's format is read; see `Classes` for labels.
+    """Options for LIBSVM's format; see `Classes` for labels.
 
     Attributes
     ----------
@@ -335,7 +338,7 @@ class Svmlight(Classes):
     dense : bool
         The result is an array, not CSR.
     order : tuple of int
-        Of a dense one: which feature (from 1) becomes each column; as they are unless given.
+        For a dense result: the feature (from 1) of each column; by default in their order.
     """
 
     first: Literal[0, 1] = 1
@@ -363,7 +366,7 @@ def svmlight(path: Path, entry: Any, options: Svmlight) -> Raw:
 
 
 def _check_pairs(content: bytes, first: int, last: int) -> None:
-    """Check every row: a number, then column:value with columns that rise, all in range."""
+    """Check that each row is a number, then column:value pairs with ascending columns in range."""
     for line, row in enumerate(content.splitlines(), start=1):
         label, *pairs = row.partition(b"#")[0].decode("utf-8", "replace").split() or [None]
         if label is None:
@@ -395,7 +398,7 @@ def _place(column: int, before: int, first: int) -> str:
 
 
 def _lines_of_rows(content: bytes) -> list[int]:
-    """Return the line of each row: blank ones and remarks are none."""
+    """Return the line number of each row; blank lines and comments are no rows."""
     rows = enumerate(content.splitlines(), start=1)
     return [line for line, row in rows if row.partition(b"#")[0].strip()]
 
@@ -404,7 +407,7 @@ def _lines_of_rows(content: bytes) -> list[int]:
 
 
 class Mat(Classes):
-    """Which variables of a MATLAB file are features and labels; see `Classes` for these."""
+    """Variables of a MATLAB file that hold features and labels; see `Classes` for labels."""
 
     x: Text
     y: Text
@@ -431,7 +434,7 @@ def mat(path: Path, entry: Any, options: Mat) -> Raw:
 
 
 class Arff(Exact):
-    """Which column of an ARFF file is the target: a number, there are no labels."""
+    """The target column of an ARFF file, which must be numeric."""
 
     target: Text
 
@@ -450,8 +453,8 @@ def attribute_relation(path: Path, entry: Any, options: Arff) -> Raw:
         raise Misread("it has no line @data: it is truncated") from None
     frame = pd.DataFrame(records)
     if options.target not in frame:
-        found = _some(list(frame.columns))
-        raise WrongEntry(f"there is no column {options.target!r}; the file has {found}")
+        columns = _some(list(frame.columns))
+        raise WrongEntry(f"there is no column {options.target!r}; the file has {columns}")
     for column in frame:
         if frame[column].dtype.kind not in "fiu":
             raise Misread(f"column {column} holds words and not numbers")
@@ -481,7 +484,7 @@ def _check_values(text: str) -> None:
 
 
 class Fasta(Classes):
-    """Which bases become features: so many before and after the one at `anchor` (from 0)."""
+    """The bases that become features: numbers before and after the one at `anchor` (from 0)."""
 
     anchor: Index
     before: Index
@@ -525,7 +528,7 @@ def fasta(path: Path, entry: Any, options: Fasta) -> Raw:
 
 
 class Series(Exact):
-    """Which column of a time series has the dates, and which is predicted."""
+    """The columns of dates and of the target of a time series."""
 
     date: Text
     target: Text

@@ -1,7 +1,7 @@
-"""What the papers do to data before a model sees them: pure functions, seeded by the caller.
+"""The papers' preprocessing of data: splits, scalings, noise, features.
 
-Every function returns new arrays, leaves its arguments alone, and draws only from the generator
-it's given. Sparse input stays sparse, or is refused.
+Every function is pure: it returns new arrays and draws only from the given generator. Sparse input
+stays sparse, or is refused.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ __all__ = [
     "technical_features",
 ]
 
-# What `fit_scaler` can do to features, and how people are told.
+# The scalings of `fit_scaler`, and their titles.
 SCALINGS = {
     "none": "raw units",
     "symmetric": "[-1, 1]",
@@ -50,9 +50,9 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Split:
-    """Training, validation and test parts; `validation` is None where a paper has none.
+    """Training, validation and test parts; `validation` is None if a paper has none.
 
-    ``meta`` says what was done: scaling, rows (indices into the data set), and so on.
+    ``meta`` records how they were made: scaling, rows (indices into the data set), and so on.
     """
 
     train: Part
@@ -73,10 +73,11 @@ def split_sizes(
     ----------
     n : int
     sizes : sequence of int
-        Their sum may be below `n`; what is left over belongs to no part.
+        Their sum may be below `n`; the remaining rows belong to no part.
     rng : numpy.random.Generator
     y : (n,) array, optional
-        Labels: each part then has each class in the proportion of the whole, within one row.
+        Labels for stratification: each part has the classes in the proportions of all rows, to
+        within one row.
 
     Returns
     -------
@@ -92,7 +93,7 @@ def split_sizes(
 
 
 def _interleaved(order: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Reorder so that every stretch of rows holds the classes in (nearly) the same proportion."""
+    """Reorder so that every contiguous range has (nearly) the same proportions of classes."""
     if len(y) != len(order):
         raise ValueError(f"y must have {len(order)} labels, not {len(y)}.")
     key = np.empty(len(order))
@@ -108,7 +109,7 @@ def split_fractions(
 ) -> list[np.ndarray]:
     """Draw disjoint random parts that hold the given fractions of ``range(n)``.
 
-    Sizes are rounded to nearest, except the last part's, which takes the remainder where the
+    Sizes are rounded to nearest, except the last part's, which takes the remainder if the
     fractions add up to 1. Example: ``split_fractions(569, (.4, .3, .3), rng)``.
     """
     if min(fractions) < 0 or sum(fractions) > 1 + 1e-12:
@@ -166,8 +167,8 @@ def add_regression_noise(
 class Scaler:
     """Scaling by column, or of rows to unit length; made by `fit_scaler`.
 
-    ``spread`` is infinite for a column that was constant. Division by the spread, not
-    multiplication by its inverse, puts the ends of the training range exactly on -1, 0 or 1.
+    ``spread`` is infinite for a column that was constant. Division by the spread, rather than
+    multiplication by its inverse, maps the ends of the training range exactly to -1, 0 or 1.
     """
 
     kind: str
@@ -230,7 +231,7 @@ def fit_scaler(X: Any, kind: str) -> Scaler:
 
 
 def _fit_sparse(X, kind: str) -> Scaler:
-    """Only [0, 1] with a minimum of 0 everywhere leaves zeros where they are."""
+    """Learn [0, 1] with a minimum of 0 in each column: only this scaling keeps zeros."""
     low, high = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
     if kind != "unit_interval" or low.any():
         raise ValueError(_REFUSAL.format(kind))
@@ -257,7 +258,7 @@ class Standardiser:
         return (y - self.mean) / self.std
 
     def inverse(self, y: np.ndarray) -> np.ndarray:
-        """Return y in its own units again."""
+        """Return y std + mean: standardised targets in their original units."""
         return y * self.std + self.mean
 
 
@@ -330,7 +331,7 @@ def biased_split(
 
     With u = (z - mean) / std, test rows are drawn without replacement with probability
     proportional to 1 / (1 + exp(-slope u)), then training rows from the rest, proportional to
-    1 / (1 + exp(slope u)). Labels play no part, so P(y | x) is the same in both.
+    1 / (1 + exp(slope u)). Labels are not used, so P(y | x) is the same in both.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The list of data sets: ``config/datasets.yaml``, read, checked and turned into entries."""
+"""The list of data sets, ``config/datasets.yaml``, read and checked."""
 
 import functools
 import inspect
@@ -32,10 +32,10 @@ def _is_address(text: str) -> str:
     return text
 
 
-Homepage = Annotated[str, AfterValidator(_is_address)]  # remarks may follow
+Homepage = Annotated[str, AfterValidator(_is_address)]  # comments may follow the address
 Parser, Options = TypeVar("Parser"), TypeVar("Options")
 
-# What each source has to say, and what it can't.
+# Keys that an entry of each source needs, and keys that it must not have.
 NEEDS = {
     "files": ("files",),
     "bundled": ("builder",),
@@ -48,8 +48,8 @@ REFUSES = {"files": ("builder", "parents")}
 class FileForm(Exact, Generic[Parser, Options]):
     """One file that holds the data set; an entry may have several, in different encodings.
 
-    ``sha256`` is None where nobody could look at the official file; what such a file holds is
-    then compared with the entry's content hash, if there is one.
+    ``sha256`` is None if the official file was not available; the content of such a file is
+    compared with the entry's content hash, if there is one.
     """
 
     name: FileName
@@ -72,19 +72,19 @@ AnyFileForm = Annotated[
 
 
 class Labels(Exact):
-    """How many rows each label has."""
+    """Numbers of rows of both labels."""
 
     negative: Count
     positive: Count
 
     @property
     def counts(self) -> dict[int, int]:
-        """The same by label, -1 and +1."""
+        """Numbers of rows by label, -1 and +1."""
         return {-1: self.negative, 1: self.positive}
 
 
 class Target(Exact):
-    """What a regression predicts, and its range after `transform`."""
+    """The target of a regression, and its range after `transform`."""
 
     name: Text
     min: float
@@ -92,14 +92,14 @@ class Target(Exact):
 
 
 class Content(Exact):
-    """What the numbers of a data set must be, in whatever file they come.
+    """Hash of the numbers of a data set, which all of its file formats share.
 
     Attributes
     ----------
     sha256 : str
         See `content_hash`.
     digits : int, optional
-        Significant decimal digits that count: where one official form has fewer than another.
+        Significant decimal digits that are compared, if official files differ in precision.
     """
 
     sha256: Sha256
@@ -107,7 +107,7 @@ class Content(Exact):
 
 
 class Description(Exact):
-    """What ``config/datasets.yaml`` says of a data set under its name; it explains the keys."""
+    """The description of a data set in ``config/datasets.yaml``, which explains the keys."""
 
     title: Text
     source: Literal["files", "bundled", "generated", "derived"]
@@ -134,21 +134,21 @@ class Description(Exact):
         return self
 
     def _complaints(self) -> Iterator[str]:
-        said = {key for key in self.model_fields_set if getattr(self, key) is not None}
-        lacking = [key for key in NEEDS[self.source] if key not in said]
+        stated = {key for key in self.model_fields_set if getattr(self, key) is not None}
+        lacking = [key for key in NEEDS[self.source] if key not in stated]
         yield from (f"a set whose source is {self.source!r} needs {key!r}" for key in lacking)
-        idle = [key for key in REFUSES.get(self.source, ("files",)) if key in said]
-        yield from (f"a set whose source is {self.source!r} has no {key!r}" for key in idle)
+        superfluous = [key for key in REFUSES.get(self.source, ("files",)) if key in stated]
+        yield from (f"a set whose source is {self.source!r} has no {key!r}" for key in superfluous)
         if self.builder is not None:
             yield from self._unfit_for_the_builder()
         if self.task == "classification":
             if self.positive is None:
                 yield "a classification needs 'positive', which says what +1 is"
             for form in self.files:
-                yield from _unnamed(form)
+                yield from _unnamed_classes(form)
 
     def _unfit_for_the_builder(self) -> Iterator[str]:
-        """Say which parameter the builder doesn't have, or has and isn't given."""
+        """Yield complaints about unknown and missing parameters of the builder."""
         if self.builder not in BUILDERS:
             yield f"builder.{unknown_key(str(self.builder), BUILDERS)}"
             return
@@ -159,8 +159,8 @@ class Description(Exact):
             yield f"{self.builder} needs the parameter {name!r}"
 
 
-def _unnamed(form: AnyFileForm) -> Iterator[str]:
-    """Say which class of a file isn't named."""
+def _unnamed_classes(form: AnyFileForm) -> Iterator[str]:
+    """Yield complaints about classes of a file that aren't named, or named twice."""
     options, where = form.options, f"the options of {form.name}"
     if getattr(options, "positive", None) is None:
         yield f"{where} need 'positive', the labels that are +1"
@@ -173,7 +173,7 @@ def _unnamed(form: AnyFileForm) -> Iterator[str]:
 
 
 class Entry(Description):
-    """What is known about one data set, its name included."""
+    """A data set's description and name."""
 
     name: Name
 
@@ -200,8 +200,8 @@ def config_path(config: str | Path | None = None) -> Path:
         if not path.is_file():
             raise DataError(f"There is no list of data sets at {path}.")
         return path.resolve()
-    here, cwd = Path(__file__).resolve(), Path.cwd()
-    for folder in (here.parents[3], cwd, *cwd.parents):
+    module, cwd = Path(__file__).resolve(), Path.cwd()
+    for folder in (module.parents[3], cwd, *cwd.parents):
         if (folder / CONFIG_NAME).is_file():
             return (folder / CONFIG_NAME).resolve()
     raise DataError(
@@ -214,8 +214,11 @@ def config_path(config: str | Path | None = None) -> Path:
 def _read(path: Path, _stamp: int) -> MappingProxyType:
     content = read_yaml(path, DataError)
     listed = check(DataSets, content, "", file=str(path), error=DataError).datasets
-    # Each description was checked just now: its rules need no second look.
-    entries = {name: Entry.model_construct(name=name, **dict(it)) for name, it in listed.items()}
+    # `check` has validated each description.
+    entries = {
+        name: Entry.model_construct(name=name, **dict(description))
+        for name, description in listed.items()
+    }
     return MappingProxyType(entries)
 
 
@@ -225,7 +228,7 @@ def registry(config: str | Path | None = None) -> MappingProxyType:
     Parameters
     ----------
     config : path, optional
-        Another list than the repository's ``config/datasets.yaml``. The environment variable
+        A list that replaces the repository's ``config/datasets.yaml``. The environment variable
         ``SOLUTION_PATHS_DATASETS`` does the same.
 
     Raises

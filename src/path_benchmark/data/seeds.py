@@ -9,7 +9,7 @@ def seed_sequence(paper: str, dataset: str, split: int) -> np.random.SeedSequenc
     """Return the seed of one split of one data set in one paper.
 
     The key is hashed with SHA-256, so that the seed is the same in every process and on every
-    machine (Python's own ``hash`` is salted).
+    machine (Python's ``hash`` is salted).
 
     Parameters
     ----------
@@ -30,6 +30,6 @@ def seed_sequence(paper: str, dataset: str, split: int) -> np.random.SeedSequenc
 
 
 def generators(paper: str, dataset: str, split: int, count: int) -> list[np.random.Generator]:
-    """Return `count` independent generators, so that one step's draws can't shift another's."""
+    """Return `count` independent generators, so that no step's draws change those of another."""
     children = seed_sequence(paper, dataset, split).spawn(count)
     return [np.random.default_rng(child) for child in children]

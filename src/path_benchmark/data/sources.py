@@ -1,9 +1,9 @@
-"""Where data come from: ``data/raw``, a mirror folder, a download; bundled, generated, derived.
+"""Sources of data: ``data/raw``, a mirror folder, a download; bundled, generated, derived.
 
-A file is read only after its checks: that it isn't an HTML page, its size and SHA-256 where they
-are known, its shape, label counts or target range, that every number is finite, and the
-content hash of what it holds. A download passes all of them in a temporary folder before it
-gets its name in ``data/raw``.
+A file is used only if it passes all checks: that it isn't an HTML page, its size and SHA-256 where
+they are known, its shape, label counts or target range, that every number is finite, and the
+hash of its content. A download passes all of them in a temporary folder before it gets its name in
+``data/raw``.
 """
 
 import functools
@@ -29,16 +29,16 @@ from .parsers import PARSERS, Misread, Raw, WrongEntry
 from .registry import Entry, FileForm, config_path, find
 
 MIRROR_VARIABLE = "SOLUTION_PATHS_MIRROR"
-# Names of data sets, separated by commas, that a run was planned without: see `identity`.
+# Data sets, separated by commas, whose files were absent when a run was planned: see `identity`.
 ABSENT_VARIABLE = "SOLUTION_PATHS_ABSENT"
-# How files begin that stand in the place of data, in lower case.
+# First bytes, in lower case, of files that are no data.
 NO_DATA = {
     "an HTML page, an error or login page": (b"<!doctype html", b"<html", b"<head", b"<!--"),
     "an XML page, an error message": (b"<?xml",),
     "a Git LFS pointer and not the file itself": (b"version https://git-lfs",),
     "JSON, an error message or a description": (b'{"', b"{\n", b"{\r\n", b'[{"', b"{}"),
 }
-INCOMING = ".incoming-"  # begins the name of a folder in data/raw in which a download arrives
+INCOMING = ".incoming-"  # prefix of temporary folders for downloads in data/raw
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,11 @@ class DataSet:
     task : {"classification", "regression", "series"}
     origin : {"data/raw", "mirror", "download", "bundled", "generated", "derived"}
     verified : {"file hash", "content hash", "generated", "shape only"}
-        What vouches for the content: the file's checksum, that of the numbers in it (file of
-        another form), the code that made it, or shape and labels alone.
+        How the content was verified: by the file's checksum, by that of its numbers (file of
+        another format), by the code that made it, or by shape and labels alone.
     meta : dict
-        ``sha256`` and ``file`` of what was read, ``positive`` (what +1 means), feature names, and
-        whatever else the parser knows.
+        ``sha256`` and ``file`` that were read, ``positive`` (the meaning of +1), feature names, and
+        further results of the parser.
     """
 
     name: str
@@ -81,22 +81,22 @@ class DataSet:
 
 
 @dataclass(frozen=True)
-class _Place:
-    """Folders in which files are looked for."""
+class _Folders:
+    """Folders that are searched for files."""
 
     raw: Path
     mirror: Path | None
 
-    def holding(self, form: FileForm) -> tuple[str, Path] | None:
+    def locate(self, form: FileForm) -> tuple[str, Path] | None:
         for origin, folder in (("data/raw", self.raw), ("mirror", self.mirror)):
             if folder is not None and (folder / form.name).is_file():
                 return origin, folder / form.name
         return None
 
 
-def _places(raw_dir, mirror, config) -> _Place:
+def _folders(raw_dir, mirror, config) -> _Folders:
     raw = Path(raw_dir) if raw_dir else config_path(config).parent.parent / "data" / "raw"
-    return _Place(raw, mirror_folder(mirror))
+    return _Folders(raw, mirror_folder(mirror))
 
 
 def mirror_folder(mirror: str | Path | None = None) -> Path | None:
@@ -119,8 +119,8 @@ def mirror_folder(mirror: str | Path | None = None) -> Path | None:
 
 
 @dataclass(frozen=True)
-class _Found:
-    """A file to be checked: how to call it in an error, and what to do about one."""
+class _Candidate:
+    """A file to be checked, with its description and the remedy for error messages."""
 
     path: Path
     where: str
@@ -130,10 +130,10 @@ class _Found:
         return DataError(f"Data set {entry.name}: {self.where} {complaint}; {self.remedy}.")
 
 
-def _local(entry: Entry, form: FileForm, path: Path) -> _Found:
+def _local(entry: Entry, form: FileForm, path: Path) -> _Candidate:
     others = [o.name for o in entry.files if o.sha256 is None and o.name != form.name]
     hint = f" (the official file, as it is, goes by the name {others[0]})" if others else ""
-    return _Found(path, str(path), f"replace it or delete it to fetch it again{hint}")
+    return _Candidate(path, str(path), f"replace it or delete it to fetch it again{hint}")
 
 
 def _digest(path: Path) -> str:
@@ -146,37 +146,37 @@ def _known_digest(path: Path, _stamp: int) -> str:
     return _digest(path)
 
 
-def _check_bytes(entry: Entry, form: FileForm, found: _Found) -> str:
-    """Check the file as such and return its SHA-256."""
-    with open(found.path, "rb") as stream:
+def _check_bytes(entry: Entry, form: FileForm, candidate: _Candidate) -> str:
+    """Check a file's first bytes, size and checksum; return its SHA-256."""
+    with open(candidate.path, "rb") as stream:
         start = stream.read(512).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     for kind, beginnings in NO_DATA.items():
         if start.startswith(beginnings):
-            raise found.refuse(entry, f"should hold {form.parser} data but is {kind}")
-    size = found.path.stat().st_size
+            raise candidate.refuse(entry, f"should hold {form.parser} data but is {kind}")
+    size = candidate.path.stat().st_size
     if size == 0 or (form.bytes is not None and size < form.bytes):
         expected = f"{form.bytes} bytes" if form.bytes else "data"
-        raise found.refuse(entry, f"is truncated, expected {expected} but found {size} bytes")
-    digest = _digest(found.path)
+        raise candidate.refuse(entry, f"is truncated, expected {expected} but found {size} bytes")
+    digest = _digest(candidate.path)
     if form.sha256 is not None and digest != form.sha256:
-        raise found.refuse(
+        raise candidate.refuse(
             entry, f"has the wrong checksum, expected SHA-256 {form.sha256} but found {digest}"
         )
     return digest
 
 
 def content_hash(X: Any, y: np.ndarray, digits: int | None = None) -> str:
-    """Return the SHA-256 of a data set's numbers, whatever file they came from.
+    """Return the SHA-256 of a data set's numbers, which doesn't depend on the file's format.
 
-    Dense and sparse arrays of the same numbers have the same hash; one changed, lost, added or
-    moved entry has another.
+    Dense and sparse arrays of the same numbers have the same hash. Any changed, lost, added or
+    moved entry changes it.
 
     Parameters
     ----------
     X : (n, d) ndarray or sparse matrix, or the codes of bases (uint8)
     y : (n,) ndarray
     digits : int, optional
-        Significant decimal digits that count; by default all, to the last bit.
+        Significant decimal digits that are compared; by default all, to the last bit.
     """
     digest = hashlib.sha256(np.array(X.shape, dtype="<i8").tobytes())
     values = [np.asarray(y, dtype=np.float64) + 0.0]  # no -0.0
@@ -195,7 +195,7 @@ def content_hash(X: Any, y: np.ndarray, digits: int | None = None) -> str:
 
 
 def _rounded(values: np.ndarray, digits: int | None) -> np.ndarray:
-    """Return values with so many significant decimal digits."""
+    """Return values rounded to significant decimal digits."""
     if digits is None:
         return values
     known, place = np.unique(values, return_inverse=True)
@@ -203,7 +203,7 @@ def _rounded(values: np.ndarray, digits: int | None) -> np.ndarray:
 
 
 def _check_shape(entry: Entry, raw: Raw) -> str | None:
-    """Say what is wrong with the shape or the numbers, if anything is."""
+    """Return a complaint about the shape or numbers that aren't finite, or None."""
     shape = _shape(raw)
     if shape != (entry.n, entry.d) or len(raw.y) != entry.n:
         return (
@@ -218,14 +218,14 @@ def _check_shape(entry: Entry, raw: Raw) -> str | None:
 
 
 def _check_target(entry: Entry, y: np.ndarray) -> str | None:
-    """Say what is wrong with label counts or target range, if anything is."""
+    """Return a complaint about label counts or target range, or None."""
     if entry.task == "classification":
         values, counts = np.unique(y, return_counts=True)
-        found = {int(v): int(c) for v, c in zip(values, counts, strict=True)}
+        label_counts = {int(v): int(c) for v, c in zip(values, counts, strict=True)}
         wanted = entry.labels and entry.labels.counts
-        if (wanted and found != wanted) or set(found) != {-1, 1}:
+        if (wanted and label_counts != wanted) or set(label_counts) != {-1, 1}:
             expected = wanted or "both classes"
-            return f"has the wrong label counts, expected {expected} but found {found}"
+            return f"has the wrong label counts, expected {expected} but found {label_counts}"
     elif entry.target:
         low, high, expected = y.min(), y.max(), entry.target
         if not np.allclose((low, high), (expected.min, expected.max), rtol=1e-6, atol=1e-9):
@@ -237,21 +237,21 @@ def _check_target(entry: Entry, y: np.ndarray) -> str | None:
 
 
 def _check_numbers(entry: Entry, raw: Raw) -> str | None:
-    """Say whether the numbers differ from the reference, where there is one."""
+    """Return a complaint if the numbers differ from the reference, or None."""
     if entry.content is None:
         return None
-    found = content_hash(raw.X, raw.y, entry.content.digits)
-    if found == entry.content.sha256:
+    sha256 = content_hash(raw.X, raw.y, entry.content.digits)
+    if sha256 == entry.content.sha256:
         return None
     exactly = f" to {entry.content.digits} digits" if entry.content.digits else ""
     return (
         f"has the right shape but other numbers than the reference{exactly}, expected content "
-        f"hash {entry.content.sha256[:16]} but found {found[:16]} (first 16 digits)"
+        f"hash {entry.content.sha256[:16]} but found {sha256[:16]} (first 16 digits)"
     )
 
 
 def _check_content(entry: Entry, raw: Raw) -> str | None:
-    """Say what is wrong with what was read, if anything is."""
+    """Return a complaint about the content that was read, or None."""
     return (
         _check_shape(entry, raw)
         or _check_target(entry, _transformed(entry, raw.y))
@@ -259,8 +259,8 @@ def _check_content(entry: Entry, raw: Raw) -> str | None:
     )
 
 
-def _voucher(entry: Entry, form: FileForm, where: str) -> str:
-    """Say what vouches for content that passed all checks; warn where only its shape does."""
+def _verified_by(entry: Entry, form: FileForm, where: str) -> str:
+    """Return how content that passed all checks is verified; warn if only by its shape."""
     if form.sha256 is not None:
         return "file hash"
     if entry.content is not None:
@@ -285,35 +285,35 @@ def _shape(raw: Raw) -> tuple[int, int]:
     return raw.X.shape[0], 4 * (raw.window[1] - raw.window[0])
 
 
-def _parse(entry: Entry, form: FileForm, found: _Found) -> Raw:
+def _parse(entry: Entry, form: FileForm, candidate: _Candidate) -> Raw:
     try:
-        return PARSERS[form.parser](found.path, entry, form.options)
+        return PARSERS[form.parser](candidate.path, entry, form.options)
     except MemoryError:
         raise
     except WrongEntry as error:
         raise DataError(
-            f"Data set {entry.name}: its entry doesn't fit {found.where}: {error}; correct the "
+            f"Data set {entry.name}: its entry doesn't fit {candidate.where}: {error}; correct the "
             f"options of {form.name} in the list of data sets."
         ) from error
     except Misread as error:
-        raise found.refuse(entry, f"is not as its entry says: {error}") from error
+        raise candidate.refuse(entry, f"is not as its entry says: {error}") from error
     except Exception as error:  # of an archive, or of a library that reads a format
         detail = " ".join(str(error).split()).rstrip(".")[:200]
-        raise found.refuse(
+        raise candidate.refuse(
             entry,
             f"could not be read as {form.parser}, it is truncated, damaged or of another format "
             f"({type(error).__name__}: {detail})",
         ) from error
 
 
-def _read(entry: Entry, form: FileForm, found: _Found, origin: str) -> tuple[Raw, str, str]:
-    digest = _check_bytes(entry, form, found)
-    raw = _parse(entry, form, found)
+def _read(entry: Entry, form: FileForm, candidate: _Candidate, origin: str) -> tuple[Raw, str, str]:
+    digest = _check_bytes(entry, form, candidate)
+    raw = _parse(entry, form, candidate)
     complaint = _check_content(entry, raw)
     if complaint:
-        raise found.refuse(entry, complaint)
+        raise candidate.refuse(entry, complaint)
     raw.meta |= {"file": form.name, "sha256": digest}
-    return raw, origin, _voucher(entry, form, found.where)
+    return raw, origin, _verified_by(entry, form, candidate.where)
 
 
 # ---------------------------------------------------------------- files
@@ -325,15 +325,15 @@ def _download_one(entry: Entry, form: FileForm, url: str, raw_dir: Path) -> tupl
         from .downloads import download_file  # it takes a while to import
 
         path = download_file(url, Path(folder), form)
-        found = _Found(path, f"the file from {url}", "nothing was kept")
-        result = _read(entry, form, found, "download")
+        candidate = _Candidate(path, f"the file from {url}", "nothing was kept")
+        result = _read(entry, form, candidate, "download")
         replace_atomically(raw_dir / form.name, lambda part: shutil.copyfile(path, part))
     return result
 
 
 @contextmanager
-def _arriving(raw_dir: Path) -> Iterator[None]:
-    """Clear what killed downloads left, unless one is under way; inside, one counts as such."""
+def _receiving(raw_dir: Path) -> Iterator[None]:
+    """Hold the shared lock of downloads; first clear leftovers of killed ones, if none runs."""
 
     def clear() -> None:
         for left in raw_dir.glob(f"{INCOMING}*"):
@@ -344,13 +344,13 @@ def _arriving(raw_dir: Path) -> Iterator[None]:
         yield
 
 
-def _download(entry: Entry, places: _Place) -> tuple[Raw, str, str]:
+def _download(entry: Entry, folders: _Folders) -> tuple[Raw, str, str]:
     """Try every address of every form; keep the first file that passes all checks."""
     rejected, failed = [], []
     addresses = [(form, url) for form in entry.files for url in form.urls]
-    for candidate, address in addresses:
+    for form, address in addresses:
         try:
-            return _download_one(entry, candidate, address, places.raw)
+            return _download_one(entry, form, address, folders.raw)
         except DataError as error:
             rejected.append(error)
         except (OSError, ValueError, EOFError) as error:  # requests' errors are OSErrors
@@ -358,23 +358,23 @@ def _download(entry: Entry, places: _Place) -> tuple[Raw, str, str]:
             failed.append(f"{address} failed: {reason[:200]}")
     if rejected:
         raise rejected[0]
-    raise DataUnavailable(f"{_unavailable(entry, places)} (downloading {failed[0]}).")
+    raise DataUnavailable(f"{_unavailable(entry, folders)} (downloading {failed[0]}).")
 
 
-def _unavailable(entry: Entry, places: _Place) -> str:
+def _unavailable(entry: Entry, folders: _Folders) -> str:
     names = " or ".join(form.name for form in entry.files)
-    mirror = f" nor in the mirror {places.mirror}" if places.mirror else ""
+    mirror = f" nor in the mirror {folders.mirror}" if folders.mirror else ""
     source = f" (see {entry.homepage})" if entry.homepage else ""
-    bare = "" if any(form.urls for form in entry.files) else ", and its entry has no address"
+    no_address = "" if any(form.urls for form in entry.files) else ", and its entry has no address"
     return (
-        f"Data set {entry.name} is not at hand: expected {names}, which is not in {places.raw}"
-        f"{mirror}{bare}; put the file{source} there, or name a folder that holds it in "
+        f"Data set {entry.name} is not at hand: expected {names}, which is not in {folders.raw}"
+        f"{mirror}{no_address}; put the file{source} there, or name a folder that holds it in "
         f"{MIRROR_VARIABLE}"
     )
 
 
-def _at_hand(entry: Entry, places: _Place) -> tuple[FileForm, str, Path] | None:
-    held = [(form, place) for form in entry.files if (place := places.holding(form))]
+def _at_hand(entry: Entry, folders: _Folders) -> tuple[FileForm, str, Path] | None:
+    held = [(form, location) for form in entry.files if (location := folders.locate(form))]
     held.sort(key=lambda pair: pair[1][0] != "data/raw")  # data/raw first; forms keep their order
     if not held:
         return None
@@ -382,26 +382,26 @@ def _at_hand(entry: Entry, places: _Place) -> tuple[FileForm, str, Path] | None:
     return form, origin, path
 
 
-def _obtain(entry: Entry, places: _Place, offline: bool) -> tuple[Raw, str, str]:
-    here = _at_hand(entry, places)
-    if here:
-        form, origin, path = here
+def _obtain(entry: Entry, folders: _Folders, offline: bool) -> tuple[Raw, str, str]:
+    local = _at_hand(entry, folders)
+    if local:
+        form, origin, path = local
         return _read(entry, form, _local(entry, form, path), origin)
     if offline or not any(form.urls for form in entry.files):
-        raise DataUnavailable(f"{_unavailable(entry, places)}.")
-    with _arriving(places.raw):
-        return _download(entry, places)
+        raise DataUnavailable(f"{_unavailable(entry, folders)}.")
+    with _receiving(folders.raw):
+        return _download(entry, folders)
 
 
 # ---------------------------------------------------------------- the public face
 
 
-_READ: dict | None = None  # what `read_once` keeps: (name, options) -> data set
+_READ: dict | None = None  # inside `read_once`: (name, options) -> data set
 
 
 @contextmanager
 def read_once() -> Iterator[None]:
-    """Read and check each data set once inside the block; what `load` returns is then shared."""
+    """Read and check each data set once inside the block; calls of `load` share the result."""
     global _READ
     outer, _READ = _READ, {}
     try:
@@ -422,11 +422,11 @@ def load(name: str, **options: Any) -> DataSet:
     mirror : path, optional
         Folder with copies of the files; the variable ``SOLUTION_PATHS_MIRROR`` unless given.
     offline : bool
-        Never touch the network.
+        Never use the network.
     config : path, optional
         Another list of data sets.
     **parameters
-        Of generated data sets: ``n``, ``seed``, and what ``config/datasets.yaml`` lists.
+        Parameters of generated data sets: ``n``, ``seed``, and others in ``config/datasets.yaml``.
 
     Returns
     -------
@@ -452,7 +452,7 @@ def load(name: str, **options: Any) -> DataSet:
 def load_seeded(
     name: str, seed: np.random.SeedSequence, *, n: int | None = None, **options: Any
 ) -> DataSet:
-    """Load a data set; a generated one with its own seed (and of n samples, if it has a size)."""
+    """Load a data set; a generated one by a seed and, if its size is a parameter, of n samples."""
     known = find(name, options.get("config")).parameters
     given = {"seed": int(seed.generate_state(1)[0])} if "seed" in known else {}
     if "n" in known and n is not None:
@@ -473,7 +473,7 @@ def _load(
     if parameters and entry.source not in ("generated", "derived"):
         raise ValueError(f"{name} is a fixed data set and takes no parameters: {list(parameters)}.")
     if entry.source == "files":
-        raw, origin, verified = _obtain(entry, _places(raw_dir, mirror, config), offline)
+        raw, origin, verified = _obtain(entry, _folders(raw_dir, mirror, config), offline)
     else:
         options = {"raw_dir": raw_dir, "mirror": mirror, "offline": offline, "config": config}
         raw, origin, verified = _build(entry, parameters, options)
@@ -484,7 +484,7 @@ def _load(
 
 
 def _build(entry: Entry, parameters: dict, options: dict) -> tuple[Raw, str, str]:
-    """Make a data set that has no file of its own."""
+    """Make a data set that is not read from a file."""
     unknown = sorted(set(parameters) - set(entry.parameters))
     if unknown:
         raise ValueError(
@@ -510,33 +510,33 @@ def identity(
     mirror: str | Path | None = None,
     config: str | Path | None = None,
 ) -> dict[str, Any]:
-    """Return all that decides the numbers of a data set, as plain values.
+    """Return all that determines the numbers of a data set, as plain values.
 
-    That is how its entry says they are made or read, and the checksum of the file that is at hand
-    (of one that would be downloaded, that of its entry); where the entry has the hash of all its
-    numbers to the last bit, which `load` enforces, that hash, whatever file holds them. Titles,
-    addresses and licences decide nothing. A file that the running workflow has yet to fetch counts
-    as not at hand all the time, so that its jobs keep their names.
+    These are the source of its entry with builder and parameters, or parser and options, and the
+    checksum of the local file (the entry's, if it would be downloaded). If the entry has the hash
+    of all numbers to the last bit, which `load` enforces, that hash replaces options and checksum.
+    Titles, addresses and licences are left out. A file that was absent when the running workflow
+    was planned counts as absent throughout, so that its jobs keep their names.
     """
     entry = find(name, config)
-    found: dict[str, Any] = {"source": entry.source, "task": entry.task}
-    found |= {"d": entry.d, "transform": entry.transform}
+    result: dict[str, Any] = {"source": entry.source, "task": entry.task}
+    result |= {"d": entry.d, "transform": entry.transform}
     if entry.source != "files":
         where = {"raw_dir": raw_dir, "mirror": mirror, "config": config}
         parents = [identity(parent, **where) for parent in entry.parents]
-        return found | {
+        return result | {
             "builder": entry.builder,
             "parameters": dict(entry.parameters),
             "parents": parents,
         }
     planned_without = os.environ.get(ABSENT_VARIABLE, "").split(",")
-    places = _places(raw_dir, mirror, config)
-    here = None if name in planned_without else _at_hand(entry, places)
-    form = here[0] if here else next((f for f in entry.files if f.urls), entry.files[0])
+    folders = _folders(raw_dir, mirror, config)
+    local = None if name in planned_without else _at_hand(entry, folders)
+    form = local[0] if local else next((f for f in entry.files if f.urls), entry.files[0])
     if entry.content and entry.content.digits is None:
-        return found | {"parser": form.parser, "content": entry.content.sha256}
-    sha256 = _known_digest(here[2], here[2].stat().st_mtime_ns) if here else form.sha256
-    return found | {
+        return result | {"parser": form.parser, "content": entry.content.sha256}
+    sha256 = _known_digest(local[2], local[2].stat().st_mtime_ns) if local else form.sha256
+    return result | {
         "parser": form.parser,
         "options": form.options.model_dump(mode="json"),
         "sha256": sha256,
@@ -553,12 +553,12 @@ def sequences(
 ) -> tuple[np.ndarray, np.ndarray, tuple[int, int]]:
     """Load DNA before it becomes features: (base codes, labels -1/+1, window).
 
-    See `dna.one_hot_windows` for what to do with them; a few rows are far smaller than all.
+    `dna.one_hot_windows` turns them into features; those of a few rows take little memory.
     """
     entry = find(name, config)
     if not any(form.parser == "fasta" for form in entry.files):
         raise ValueError(f"{name} holds no DNA sequences.")
-    raw, _, _ = _obtain(entry, _places(raw_dir, mirror, config), offline)
+    raw, _, _ = _obtain(entry, _folders(raw_dir, mirror, config), offline)
     return raw.X, raw.y.astype(np.float64), raw.window
 
 
@@ -569,11 +569,11 @@ def available(
     mirror: str | Path | None = None,
     config: str | Path | None = None,
 ) -> bool:
-    """Say whether `name` can be loaded with no network (the file is there; not yet checked)."""
+    """Return whether `name` can be loaded offline: its file exists, but isn't checked."""
     entry = find(name, config)
     where = {"raw_dir": raw_dir, "mirror": mirror, "config": config}
     if entry.source == "files":
-        return _at_hand(entry, _places(raw_dir, mirror, config)) is not None
+        return _at_hand(entry, _folders(raw_dir, mirror, config)) is not None
     return all(available(parent, **where) for parent in entry.parents)
 
 
@@ -597,11 +597,11 @@ def fetch(
     where = {"raw_dir": raw_dir, "mirror": mirror, "offline": offline, "config": config}
     if entry.source != "files":
         return [path for parent in entry.parents for path in fetch(parent, **where)]
-    places = _places(raw_dir, mirror, config)
-    with _arriving(places.raw):
-        raw, origin, _ = _obtain(entry, places, offline)
-    target = places.raw / raw.meta["file"]
+    folders = _folders(raw_dir, mirror, config)
+    with _receiving(folders.raw):
+        raw, origin, _ = _obtain(entry, folders, offline)
+    target = folders.raw / raw.meta["file"]
     if origin == "mirror":
-        source = places.mirror / raw.meta["file"]
+        source = folders.mirror / raw.meta["file"]
         replace_atomically(target, lambda part: shutil.copyfile(source, part))
     return [target]

@@ -1,4 +1,4 @@
-"""The papers' machines as solvers of other packages take them, and the judge of their answers."""
+"""The papers' objectives in the form that other packages' solvers take, and their judge."""
 
 from .judge import decision, judge
 from .machine import Hinge, Machine, Tube, quantile_hinge

@@ -1,4 +1,4 @@
-"""Verdicts on solvers' answers: what they state as an answer to the statement of the objective."""
+"""Verdicts on solvers' answers, translated to the variables of the stated problem."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from solution_paths.verify.verdict import Verdict
 from .machine import Floats, Machine
 from .robust import Robust
 
-APART = 1e-6  # as a share of 1 and a bias: so near to what duals imply a bias beside a kernel is
+# Largest |b - b'| / (1 + |b'|) of a stated bias b beside a kernel and the b' that its duals imply.
+BIAS_TOLERANCE = 1e-6
 
 
 def judge(
@@ -24,22 +25,23 @@ def judge(
     ----------
     objective : Machine
     answer : Answer
-        Anything with ``alpha`` (0 <= alpha_i <= C_i in classification, signed in regression), ``w``
-        and ``b``; None is what it doesn't state.
+        Any object with ``alpha`` (0 <= alpha_i <= C_i in classification, signed in regression),
+        ``w`` and ``b``, each None if it is not stated.
     t : float
         Parameter value, for an objective that moves.
     lower_bound : float, optional
-        A certified lower bound of the objective, used for answers without a dual solution.
+        A certified lower bound of the objective, for answers without a dual solution.
 
     Returns
     -------
     Verdict
-        All nan if the answer isn't finite, states too little to determine a model, or has arrays
-        of wrong lengths.
+        All nan if the answer isn't finite, doesn't determine a model, or has arrays of wrong
+        lengths.
 
     Examples
     --------
-    A solver's answer is anything with ``alpha``, ``w`` and ``b``; here one that stopped too early:
+    Any object with ``alpha``, ``w`` and ``b`` is an answer; here that of a solver that stopped too
+    early:
 
     >>> from types import SimpleNamespace
     >>> import numpy as np
@@ -50,24 +52,24 @@ def judge(
     >>> judge(hinge, SimpleNamespace(alpha=np.array([0.4, 0.5]), w=None, b=0.0)).status
     'fails'
     """
-    stated = _stated(objective, *_parts(answer))
-    if stated is None:
+    translated = _translated(objective, *_alpha_w_b(answer))
+    if translated is None:
         return Verdict(*[np.nan] * 5)
     if isinstance(objective, Robust):
-        assert stated.duals is not None
-        a = stated.duals[0]
-        pieces = objective.conditional(objective.partition(_values(objective, stated), a, t), t)
+        assert translated.duals is not None
+        a = translated.duals[0]
+        pieces = objective.conditional(objective.partition(_values(objective, translated), a, t), t)
     else:
         pieces = objective.pieces(t)
-    return verify.judge(objective.problem(pieces), stated, lower_bound=lower_bound)
+    return verify.judge(objective.problem(pieces), translated, lower_bound=lower_bound)
 
 
 def decision(objective: Machine, answer: Any, X_new: Any) -> Floats | None:
-    """Return an answer's f at rows (m, d), or None where it states too little for a model."""
-    stated = _stated(objective, *_parts(answer))
-    if stated is None:
+    """Return an answer's f at rows (m, d), or None if it doesn't determine a model."""
+    translated = _translated(objective, *_alpha_w_b(answer))
+    if translated is None:
         return None
-    a = None if stated.duals is None else stated.duals[0] / objective.lam
+    a = None if translated.duals is None else translated.duals[0] / objective.lam
     b = objective.bias_value**2 * a.sum() if answer.b is None and a is not None else answer.b
     if objective.linear:
         w = objective.X.T @ a if answer.w is None else answer.w
@@ -75,58 +77,62 @@ def decision(objective: Machine, answer: Any, X_new: Any) -> Floats | None:
     return np.asarray(objective.kernel(X_new, objective.X) @ a + (b or 0.0))
 
 
-def _parts(answer: Any) -> list[Floats | None]:
+def _alpha_w_b(answer: Any) -> list[Floats | None]:
     """Return alpha, w and b of an answer."""
     given = (answer.alpha, answer.w, answer.b)
     return [None if part is None else np.asarray(part, dtype=np.float64) for part in given]
 
 
-def _stated(
-    own: Machine, alpha: Floats | None, w: Floats | None, b: Floats | None
+def _translated(
+    objective: Machine, alpha: Floats | None, w: Floats | None, b: Floats | None
 ) -> verify.Answer | None:
-    """Return what is stated as an answer to the problem, or None if that isn't a model of it."""
+    """Return the answer in the problem's variables, or None if it isn't a model of the problem."""
     if any(part is not None and not np.isfinite(part).all() for part in (alpha, w, b)):
         return None
     shapes = (
-        (alpha is None or alpha.shape == own.y.shape),
-        (w is None or w.shape == own.X.shape[1:]),
+        (alpha is None or alpha.shape == objective.y.shape),
+        (w is None or w.shape == objective.X.shape[1:]),
     )
-    too_little = alpha is None and (w is None or not own.stated_by_rows or isinstance(own, Robust))
-    if too_little or not all(shapes) or (w is not None and not own.linear):
+    too_little = alpha is None and (
+        w is None or not objective.stated_by_rows or isinstance(objective, Robust)
+    )
+    if too_little or not all(shapes) or (w is not None and not objective.linear):
         return None
-    if own.free_bias:
+    if objective.free_bias:
         if b is None:
             return None
         free = np.atleast_1d(b)
     else:
         free = np.empty(0)
-        if b is not None and own.bias == "none" and b.any():
+        if b is not None and objective.bias == "none" and b.any():
             return None
-    duals = None if alpha is None else [own.signed_dual(alpha)]
-    if not own.stated_by_rows:
-        return None if not _fits(own, duals, b) else verify.Answer(None, free, duals)
-    if own.bias_value and (w is not None or b is not None):
+    duals = None if alpha is None else [objective.signed_dual(alpha)]
+    if not objective.stated_by_rows:
+        return (
+            None if not _bias_is_implied(objective, duals, b) else verify.Answer(None, free, duals)
+        )
+    if objective.bias_value and (w is not None or b is not None):
         if duals is None and b is None:
             return None
         if duals is not None:
-            w = own.X.T @ duals[0] / own.lam if w is None else w
-            b = own.bias_value**2 * duals[0].sum() / own.lam if b is None else b
-        w = np.append(w, b / own.bias_value)
+            w = objective.X.T @ duals[0] / objective.lam if w is None else w
+            b = objective.bias_value**2 * duals[0].sum() / objective.lam if b is None else b
+        w = np.append(w, b / objective.bias_value)
     return verify.Answer(w, free, duals)
 
 
-def _fits(own: Machine, duals: Any, b: Floats | None) -> bool:
-    """Tell whether a penalised bias beside a kernel is the one that duals imply."""
-    if own.bias != "feature" or b is None:
+def _bias_is_implied(objective: Machine, duals: Any, b: Floats | None) -> bool:
+    """Return whether a penalised bias beside a kernel is the one that the duals imply."""
+    if objective.bias != "feature" or b is None:
         return True
-    implied = own.bias_value**2 * duals[0].sum() / own.lam
-    return bool(abs(b - implied) <= APART * (1.0 + abs(implied)))
+    implied = objective.bias_value**2 * duals[0].sum() / objective.lam
+    return bool(abs(b - implied) <= BIAS_TOLERANCE * (1.0 + abs(implied)))
 
 
-def _values(own: Robust, stated: verify.Answer) -> Floats:
+def _values(objective: Robust, answer: verify.Answer) -> Floats:
     """Return the values of f at the samples."""
-    a = stated.duals[0] / own.lam  # type: ignore[index]
-    if not own.stated_by_rows:
-        return np.asarray(own.problem(own.pieces()).kernel @ a)
-    w = own.X.T @ a if stated.w is None else stated.w
-    return np.asarray(own.X @ w)
+    a = answer.duals[0] / objective.lam  # type: ignore[index]
+    if not objective.stated_by_rows:
+        return np.asarray(objective.problem(objective.pieces()).kernel @ a)
+    w = objective.X.T @ a if answer.w is None else answer.w
+    return np.asarray(objective.X @ w)

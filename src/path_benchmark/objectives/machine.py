@@ -1,4 +1,4 @@
-"""Kernel machines by their data, costs and bias: what solvers of other packages ask for."""
+"""Kernel machines by data, costs and bias, the form that other packages' solvers take."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Machine:
             object.__setattr__(self, name, value)
 
     def __getstate__(self) -> dict:
-        return vars(self) | {"_shared": {}}  # what can be computed again isn't pickled
+        return vars(self) | {"_shared": {}}  # computed arrays aren't pickled
 
     # -- data ----------------------------------------------------------------------------------
 
@@ -88,12 +88,12 @@ class Machine:
 
     @property
     def linear(self) -> bool:
-        """Whether there is no kernel but the product of rows."""
+        """Whether the kernel is the inner product of rows."""
         return self.kernel.name == "linear"
 
     @property
     def free_bias(self) -> bool:
-        """Whether b is free, so that the duals must balance."""
+        """Whether b is free, so that the signed duals sum to zero."""
         return self.bias == "free"
 
     @property
@@ -102,9 +102,9 @@ class Machine:
         return self.intercept_scaling if self.bias == "feature" else 0.0
 
     def features(self) -> Floats | sp.csr_array:
-        """Return rows whose products are `gram`, without the diagonal; a new one at each call.
+        """Return rows whose inner products are `gram` without the diagonal; recomputed each time.
 
-        They are X, dense or CSR, or a polynomial kernel's monomials; and the bias feature.
+        They are X, dense or CSR, or the monomials of a polynomial kernel, and the bias feature.
         """
         X = self.X if self.linear else self.kernel.monomials(self.X)
         if not self.bias_value:
@@ -115,9 +115,9 @@ class Machine:
         return np.hstack([X, column])
 
     def gram(self) -> Floats:
-        """Return the (n, n) kernel matrix, bias feature and diagonal included; a new one each time.
+        """Return the (n, n) kernel matrix, with bias feature and diagonal; recomputed each time.
 
-        Nothing keeps it: whoever is timed and needs one pays for it.
+        It isn't cached, so that a solver's measured time includes its computation.
         """
         K = self.kernel(self.X, self.X)
         if self.bias_value:
@@ -131,7 +131,7 @@ class Machine:
         return np.maximum(self.cost0 + t * self.cost1, 0.0)
 
     def with_costs(self, cost0: Any, cost1: Any = 0.0) -> Machine:
-        """Return the same data with other costs; the judge's matrix of the data is shared."""
+        """Return the machine with other costs; both share the matrix that the judge needs."""
         return self._with(cost0=cost0, cost1=cost1)
 
     def _with(self, **changes: Any) -> Any:
@@ -153,7 +153,7 @@ class Machine:
         raise NotImplementedError
 
     def problem(self, pieces: Pieces) -> Problem:
-        """Return the statement of the machine with such losses."""
+        """Return the statement of the machine with these losses."""
         free, data = 1.0 if self.free_bias else None, self._data()
         if self.stated_by_rows:
             return Problem(Losses(pieces, data, free), ridge=self.lam)
@@ -161,11 +161,11 @@ class Machine:
 
     @property
     def stated_by_rows(self) -> bool:
-        """Whether the statement has coefficients of its own, not those of samples."""
+        """Whether the statement's variables are the weights w, not coefficients of samples."""
         return self.linear and not self.diagonal
 
     def _data(self) -> Any:
-        """Return rows, or a matrix to which nobody can write, computed once for all costs."""
+        """Return the rows, or a read-only Gram matrix; computed once for all costs."""
         if "data" not in self._shared:
             data = self.features() if self.stated_by_rows else self.gram()
             if not self.stated_by_rows:
@@ -177,11 +177,11 @@ class Machine:
     # -- duals ---------------------------------------------------------------------------------
 
     def signed_dual(self, alpha: Floats) -> Floats:
-        """Return duals (n,) of values of f, by those of labels."""
+        """Return the signed duals (n,) of the values f(x_i), given the duals alpha of an answer."""
         raise NotImplementedError
 
     def public_dual(self, a: Floats) -> Floats:
-        """Return duals (n,) as answers state them, by those of values of f."""
+        """Return the duals (n,) of an answer, given the signed duals of the values f(x_i)."""
         return self.signed_dual(a)
 
 
@@ -238,17 +238,17 @@ class Tube(Machine):
         return losses.epsilon_insensitive(self.y, self.epsilon(t), self.costs(t))
 
     def signed_dual(self, alpha: Floats) -> Floats:
-        """Return alpha, which is signed."""
+        """Return alpha, which is already signed."""
         return alpha
 
 
 def quantile_hinge(
     X: Rows, y: ArrayLike, lam: float, *, kernel: Kernel = LINEAR, intercept_scaling: float = 1.0
 ) -> Hinge:
-    """Return the quantile SVM's objective, in t = tau; ``.at(tau)`` is that of one quantile.
+    """Return the quantile SVM's objective in t = tau; ``.at(tau)`` is that of one quantile.
 
-    Its costs are equation (4) of the paper; see `quantile_svm_path`. X isn't copied: solvers reuse
-    what they built for the very same rows.
+    Its costs are equation (4) of the paper; see `quantile_svm_path`. X isn't copied, so that
+    solvers recognise the same array and reuse what they built for it.
 
     Parameters
     ----------

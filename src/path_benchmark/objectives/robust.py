@@ -1,8 +1,8 @@
 """Losses that grow more slowly for outliers: robust SVM classification and regression.
 
-Where a value passes the threshold s its sample counts as an *outlier*, and its loss grows by theta
-for 1. The objective isn't convex. For a given partition into inliers and outliers it is, within the
-values that this partition allows: that is the *conditional* problem, which is judged.
+A sample whose value passes the threshold s is an *outlier*; there the slope of its loss is theta
+times as large. The objective is not convex. It is convex for a given partition into inliers and
+outliers, restricted to the values that this partition allows. That *conditional* problem is judged.
 """
 
 from __future__ import annotations
@@ -19,22 +19,24 @@ from solution_paths.validation import Rows, check_number
 
 from .machine import Floats, Hinge, Machine, Tube
 
-NEAR = 1e-6  # of the values' unit: as near to the threshold duals tell sides
-OF_ROOM = 1e-3  # of the distance to the next kink: no farther
+# The dual decides the side of a value that is this near to the threshold: relative to the unit of
+# values, and at most this fraction of the distance from the threshold to the next kink.
+THRESHOLD_TOLERANCE = 1e-6
+KINK_FRACTION = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class Robust(Machine):
-    """What robust classification and regression share.
+    """Base of robust classification and regression.
 
     Parameters
     ----------
     theta0, theta1 : float
-        An outlier's weight is theta = theta0 + t theta1, in [0, 1].
+        The weight of outliers is theta = theta0 + t theta1, in [0, 1].
     s0, s1 : float
         The threshold is s = s0 + t s1.
     others
-        See `Machine`; all costs are alike, and there is no bias.
+        See `Machine`; all costs are equal, and there is no bias.
     """
 
     _: KW_ONLY
@@ -82,23 +84,23 @@ class Robust(Machine):
     # -- sides ---------------------------------------------------------------------------------
 
     def beyond_threshold(self, values: Floats, t: float) -> tuple[Floats, Floats]:
-        """Return how far values are on the outliers' side, and the sign of their duals' pull."""
+        """Return how far values exceed the threshold, and the sign of the duals of outliers."""
         raise NotImplementedError
 
-    def unit_and_room(self, t: float) -> tuple[float, float]:
-        """Return the unit of values, and how far the threshold is from the next kink."""
+    def unit_and_distance(self, t: float) -> tuple[float, float]:
+        """Return the unit of values, and the distance of the threshold from the next kink."""
         raise NotImplementedError
 
     def partition(self, values: Floats, a: Floats, t: float = 0.0) -> NDArray[np.int8]:
-        """Return signs of the sides on which samples are outliers, 0 for inliers.
+        """Return the sign of the side on which each sample is an outlier, 0 for inliers.
 
-        The value tells, and at the threshold the dual.
+        The value decides; at the threshold, the dual does.
         """
-        past, up = self.beyond_threshold(values, t)
-        middle, (unit, room) = self.C * (1.0 + self.theta(t)) / 2, self.unit_and_room(t)
-        near = np.abs(past) <= min(NEAR * unit, OF_ROOM * room)
-        outlier = np.where(near, up * a < middle, past > 0)
-        return np.where(outlier, up, 0.0).astype(np.int8)
+        excess, pull = self.beyond_threshold(values, t)
+        middle, (unit, distance) = self.C * (1.0 + self.theta(t)) / 2, self.unit_and_distance(t)
+        near = np.abs(excess) <= min(THRESHOLD_TOLERANCE * unit, KINK_FRACTION * distance)
+        outlier = np.where(near, pull * a < middle, excess > 0)
+        return np.where(outlier, pull, 0.0).astype(np.int8)
 
     def conditional(self, partition: NDArray[np.int8], t: float = 0.0) -> Pieces:
         """Return the losses of a partition at t, with the domains that it allows."""
@@ -109,15 +111,15 @@ class Robust(Machine):
 class RobustHinge(Robust, Hinge):
     """min 1/2 ||w||^2 + C sum_i l(y_i f(x_i)), l(m) = [1 - m]_+ for m >= s, else 1 - theta m - s.
 
-    With s <= 0, and s = 0 or theta = 0, so that l is continuous. There is no bias. Where f is 0
-    the larger class of the training rows is predicted: a row of zeros says nothing else.
+    With s <= 0, and s = 0 or theta = 0, so that l is continuous. There is no bias. At f = 0, the
+    value of a row of zeros, the larger class of the training rows is predicted.
     """
 
     def beyond_threshold(self, values: Floats, t: float) -> tuple[Floats, Floats]:
         """Return s - y f, and y."""
         return self.s(t) - self.y * values, self.y
 
-    def unit_and_room(self, t: float) -> tuple[float, float]:
+    def unit_and_distance(self, t: float) -> tuple[float, float]:
         """Return 1, and 1 - s."""
         return 1.0, 1.0 - self.s(t)
 
@@ -133,7 +135,7 @@ class RobustHinge(Robust, Hinge):
         return np.where(margin >= s, np.maximum(1.0 - margin, 0.0), 1.0 - theta * margin - s)
 
     def positive(self, f: Floats) -> NDArray[np.bool_]:
-        """Tell where f stands for the larger label: at 0 where that is the more frequent one."""
+        """Return where f predicts the larger label; at f = 0 if it is at least as frequent."""
         return f >= 0 if self.y.sum() >= 0 else f > 0
 
 
@@ -149,7 +151,7 @@ class RobustTube(Robust, Tube):
         error = self.y - values
         return np.abs(error) - self.s(t), np.where(error < 0, -1.0, 1.0)
 
-    def unit_and_room(self, t: float) -> tuple[float, float]:
+    def unit_and_distance(self, t: float) -> tuple[float, float]:
         """Return the targets' range, and s."""
         return float(np.ptp(self.y) or np.abs(self.y).max() or 1.0), self.s(t)
 
