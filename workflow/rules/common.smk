@@ -246,7 +246,7 @@ def take_reference(suite):
                 offer.take(RESULTS)
             elif dry:
                 GIVEN.update(job.file(RESULTS) for job in offer.jobs)
-            for sentence in offer.said("would be" if held is None else "were"):
+            for sentence in offer.summary("would be" if held is None else "were"):
                 logger.warning(sentence)
     if held is not None:
         held.release()

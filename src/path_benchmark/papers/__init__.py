@@ -1,4 +1,4 @@
-"""One folder for each paper: its data, experiments, outputs and published numbers."""
+"""The papers, one folder for each: data, experiments, outputs and published numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def get_paper(name: str) -> Paper:
 
 
 def check_config(config: dict) -> dict[str, Paper]:
-    """Return the papers of a configuration, or raise a `ConfigError` of one sentence."""
+    """Return the papers of a configuration, or raise a `ConfigError`."""
     whole = check(Config, config, "top level")
     papers = {}
     for name in whole.papers:

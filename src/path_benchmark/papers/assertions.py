@@ -1,7 +1,7 @@
 """Scientific assertions over a suite: ``python -m path_benchmark.papers.assertions FOLDER``.
 
-FOLDER is ``results/<suite>``. The exit status is 0 when everything holds, else 1, with one sentence
-for each assertion that doesn't.
+FOLDER is ``results/<suite>``. The exit status is 0 if all assertions hold, else 1; each that fails
+is reported in one sentence.
 """
 
 from __future__ import annotations

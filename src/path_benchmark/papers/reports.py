@@ -13,7 +13,7 @@ from . import get_paper
 
 
 def get_outputs(name: str) -> Outputs:
-    """Return what a paper makes of its results; the shared tables where it declares nothing."""
+    """Return the outputs that a paper declares, by default the shared tables."""
     module = f"{__package__}.{name}.outputs"
     try:
         return import_module(module).OUTPUTS
@@ -26,9 +26,9 @@ def get_outputs(name: str) -> Outputs:
 def write_outputs(
     config: dict, suite: str, name: str, folder: str | Path, left: Iterable[str] = ()
 ) -> str:
-    """Write everything that a paper makes of a suite's results; say where each table is.
+    """Write all outputs of a paper from a suite's results; return a line for each table.
 
-    ``left`` says what of the suite is not finished.
+    ``left`` describes the unfinished parts of the suite.
     """
     study = read_study(get_paper(name), config, suite, folder)
     tables = get_outputs(name).write(study, folder, left)

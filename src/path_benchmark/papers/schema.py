@@ -2,7 +2,7 @@
 
     python -m path_benchmark.papers.schema > workflow/schemas/config.schema.yaml
 
-It is what the settings models say; `check_config` says more, in sentences of its own.
+It is derived from the settings models; `check_config` makes further checks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def schema(papers: Mapping[str, Paper]) -> Schema:
     Parameters
     ----------
     papers : mapping
-        Those whose files are described, by their names.
+        Papers whose files are described, by name.
     """
     models: dict[type[Settings], None] = {Config: None, Run: None}
     for paper in papers.values():
@@ -52,14 +52,14 @@ def schema(papers: Mapping[str, Paper]) -> Schema:
 
 
 def _file(paper: Paper, refs: Mapping[type[Settings], Schema]) -> Schema:
-    """Return the schema of a paper's file; every key of it can be overridden alone."""
+    """Return the schema of a paper's file; each of its keys can be overridden alone."""
 
     def every(key: str, one: Schema) -> Schema:
         return {key: {"type": "object", "additionalProperties": one}}
 
-    own = {name: refs[one.settings] for name, one in paper.experiments.items()}
-    base = {name: {"anyOf": [dict(one), {"type": "null"}]} for name, one in own.items()}
-    runs = _closed({name: dict(refs[Run]) for name in own})
+    settings = {name: refs[one.settings] for name, one in paper.experiments.items()}
+    base = {name: {"anyOf": [dict(one), {"type": "null"}]} for name, one in settings.items()}
+    runs = _closed({name: dict(refs[Run]) for name in settings})
     files = {"title": {"type": "string"}, "citation": {"type": "string"}}
     files |= {"settings": dict(refs[paper.common]), "experiments": _closed(base)}
     return _closed(files | every("datasets", dict(refs[paper.dataset])) | every("suites", runs))
@@ -70,12 +70,12 @@ def _closed(properties: Schema) -> Schema:
 
 
 def _short(part: Any) -> Any:
-    """Return a schema without titles made of names, and with one sentence of each docstring."""
+    """Return a schema without titles derived from names; docstrings keep their first paragraph."""
     if isinstance(part, list):
-        return [_short(own) for own in part]
+        return [_short(entry) for entry in part]
     if not isinstance(part, dict):
         return part
-    kept = {key: _short(own) for key, own in part.items()}
+    kept = {key: _short(value) for key, value in part.items()}
     if isinstance(kept.get("title"), str):
         del kept["title"]
     if isinstance(kept.get("description"), str):
@@ -84,9 +84,9 @@ def _short(part: Any) -> Any:
 
 
 def text() -> str:
-    """Return the schema of this repository's papers as it is written to the file."""
-    found = _short(schema({name: get_paper(name) for name in names()}))
-    return f"{HEAD}\n{yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=100)}"
+    """Return the text of the schema file for this repository's papers."""
+    document = _short(schema({name: get_paper(name) for name in names()}))
+    return f"{HEAD}\n{yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)}"
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Cells: the smallest units of work that are written, and never done twice.
+"""Cells: the smallest units of work that are stored and resumed.
 
-A cell is a Parquet file of rows, one of curves where it has any, and a small JSON file, written
-last, with the cell's identity and the checksums of the other two. What is truncated, altered,
-missing or another cell's is set aside under another name, named, and computed again.
+A cell is a Parquet file of rows, one of curves if it has any, and a small JSON file, written last,
+with the cell's identity and the checksums of the other two. A cell whose files are truncated,
+altered, missing or those of another cell is renamed, reported and computed again.
 """
 
 from __future__ import annotations
@@ -33,37 +33,37 @@ from .rows import CURVES, SCHEMA, Rows, table_of
 from .supervision import announce
 from .written import digest, record
 
-# Called with what is being done, the share done in [0, 1], and breakpoints so far (or None).
+# Called with the current work, the fraction done in [0, 1], and breakpoints so far (or None).
 Report = Callable[..., None]
-# A cell with such a row is run again at the next call.
+# A cell with a row of this status is run again at the next call.
 UNFINISHED = {"failed", "not available", "certificate failed", "certificate undecided"}
-# With such a row a cell is no result: its job is run again, and the run says so at its end.
+# A cell with a row of this status has failed: its job is run again, and the run reports it.
 FAILED = {"failed", "not available"}
 
 
 class DamagedCell(RuntimeError):
-    """A cell's file is not what its name says; the message says how."""
+    """A cell's files are missing, unreadable or altered; the message says which."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What is run on what.
+    """One experiment on one split of a data set.
 
     Attributes
     ----------
     suite, paper, experiment, dataset, split
         As in the columns of the results.
     common, data, settings : Settings
-        Of the paper, of its data set, and of the experiment in this suite.
+        Settings of the paper, of its data set, and of the experiment in this suite.
     each : str
-        Setting that has one cell for each of its values ("" if there is none); in ``settings`` it
-        then has this cell's value alone, which is `value`.
+        Setting that has one cell for each of its values ("" if there is none); ``settings`` then
+        holds this cell's value alone, which is `value`.
     sources : tuple of dict
-        What decides the numbers of each data set that it is made of; see `data.identity`.
+        Identity of each data set that it is made of; see `data.identity`.
     offline : bool
-        Nothing may be downloaded. No part of the identity.
+        Whether downloads are forbidden; not part of the identity.
     version : int
-        Of what the experiment does; 0 is the first one.
+        Version of the experiment; the first is 0.
     """
 
     suite: str
@@ -86,7 +86,7 @@ class Cell:
 
     @cached_property
     def identity(self) -> str:
-        """Everything that the result depends on, as JSON."""
+        """All that the result depends on, as JSON."""
         parts = {name: getattr(self, name) for name in ("suite", "paper", "experiment", "dataset")}
         models = {name: getattr(self, name).model_dump() for name in ("common", "data", "settings")}
         parts |= {"split": self.split, "sources": self.sources}
@@ -95,20 +95,20 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """What tells the cells of one experiment, data set and split apart."""
+        """Text that distinguishes the cells of one experiment, data set and split."""
         if not self.each:
             return ""
         return f"{self.value:g}" if isinstance(self.value, int | float) else str(self.value)
 
     @property
     def id(self) -> str:
-        """File name without suffix. It holds a hash of the settings: changed settings, new cell."""
+        """File name without suffix; it includes a hash of the identity."""
         short = short_digest(self.identity)
         parts = [self.experiment, self.dataset, f"{self.split:03d}", self.label, short]
         return "-".join(part for part in parts if part)
 
     def seed(self, what: str = "") -> np.random.SeedSequence:
-        """Return the seed of the cell's data set and split, or of something further about them."""
+        """Return the seed of the cell's data set and split; ``what`` gives another stream."""
         name = f"{self.dataset}/{what}" if what else self.dataset
         return seed_sequence(self.paper, name, self.split)
 
@@ -135,22 +135,22 @@ def short_digest(identity: str) -> str:
 
 
 def file_of(cell: Cell, folder: str | Path) -> Path:
-    """Return the file that says that a cell is done, and of what it consists."""
+    """Return the JSON file of a cell, which lists its other files and is written last."""
     return Path(folder) / f"{cell.id}.json"
 
 
 def code_of(file: Path) -> dict[str, str]:
-    """Return the hashes of the code that would make a cell now, by its file."""
+    """Return the hashes of the current code of a cell's experiment, by the cell's file."""
     return code(file.parent.name, file.stem.split("-")[0])
 
 
 def rows_of(file: Path) -> Path:
-    """Return where a cell's rows are."""
+    """Return the file of a cell's rows."""
     return file.with_suffix(".parquet")
 
 
 def curves_of(file: Path) -> Path:
-    """Return where a cell's curves are, if it has any."""
+    """Return the file of a cell's curves, which exists if it has any."""
     return file.with_suffix(".curves.parquet")
 
 
@@ -160,7 +160,7 @@ def write_table(path: Path, table: pa.Table) -> None:
 
 
 def write_cell(file: Path, identity: str, rows: Rows) -> None:
-    """Write a cell that has been run, with the code that made it."""
+    """Write a computed cell, with the hashes of the code that made it."""
     failures = [str(row.get("message")) for row in rows.rows if row["status"] in FAILED]
     made = {"code": code_of(file), "failures": failures}
     store_cell(file, identity, table_of(rows.rows, SCHEMA), table_of(rows.points, CURVES), made)
@@ -169,21 +169,21 @@ def write_cell(file: Path, identity: str, rows: Rows) -> None:
 def store_cell(
     file: Path, identity: str, rows: pa.Table, curves: pa.Table, made: dict[str, Any]
 ) -> None:
-    """Write a cell's tables, and last the file that says that they are all there."""
+    """Write a cell's tables, and last the JSON file with their checksums."""
     file.unlink(missing_ok=True)
     write_table(rows_of(file), rows)
-    parts = [rows_of(file)]
+    paths = [rows_of(file)]
     if len(curves):
         write_table(curves_of(file), curves)
-        parts.append(curves_of(file))
-    files = {part.name: digest(part) for part in parts}
+        paths.append(curves_of(file))
+    files = {path.name: digest(path) for path in paths}
     write_text(file, json.dumps({"identity": identity, "files": files, **made}))
 
 
 def check_cell(file: Path) -> dict[str, Any]:
-    """Return what a cell's file says, or raise `DamagedCell`.
+    """Return the content of a cell's JSON file, or raise `DamagedCell`.
 
-    It must be whole, and the cell that its name says.
+    All files of the cell must be intact, and its identity that of its name.
     """
     try:
         content = json.loads(file.read_text("utf-8"))
@@ -213,7 +213,7 @@ def read_cell(file: Path) -> tuple[pa.Table, pa.Table]:
 
 
 def set_aside(file: Path) -> Path:
-    """Rename a damaged cell, so that it is computed again and can still be looked at."""
+    """Rename the files of a damaged cell, which is then computed again; return the new name."""
     for part in (curves_of(file), rows_of(file), file):
         if part.exists():
             part.replace(part.with_name(f"{part.name}.damaged"))
@@ -221,9 +221,9 @@ def set_aside(file: Path) -> Path:
 
 
 def finished(file: Path, recompute: str = "") -> bool:
-    """Tell whether a cell need not be run again: it is there, whole, and nothing in it failed.
+    """Return whether a cell need not be run again: it exists, is intact, and nothing in it failed.
 
-    With ``recompute="changed"`` it must have been made by the code that there is, too.
+    With ``recompute="changed"`` it must also have been made by the current code.
     """
     if not file.is_file():
         return False
@@ -235,7 +235,7 @@ def finished(file: Path, recompute: str = "") -> bool:
 
 
 def write_list(listing: Path, files: Iterable[Path]) -> None:
-    """Write which cells a job consists of, and last a digest, so that no line can get lost."""
+    """Write the list of a job's cells, followed by a digest that reveals lost lines."""
     text = "".join(f"{file}\n" for file in files)
     write_text(listing, f"{text}# {short_digest(text)}\n")
 
@@ -252,22 +252,22 @@ def read_list(listing: str | Path) -> list[Path]:
 
 
 def note_damaged_jobs(results: str | Path, suffix: str, write: bool = True) -> dict[Path, list]:
-    """Find the finished jobs whose cells aren't what they should be, or failed.
+    """Find the finished jobs with damaged or failed cells.
 
-    A note beside a job's list says which, and takes the list's place, so that the workflow runs the
-    job again. Its name is the list's with ``suffix``. Nothing is written unless ``write``.
+    A note with a sentence for each such cell replaces the list of the job, so that the workflow
+    runs the job again. Its name is the list's with ``suffix``. Nothing is written unless ``write``.
 
     Returns
     -------
     dict
-        List of a job -> a sentence for each such cell.
+        List of a job -> a sentence for each damaged or failed cell.
     """
-    found = {job: list(_damage(job)) for job in lists_of(results)}
-    found = {job: sentences for job, sentences in found.items() if sentences}
-    for job, sentences in found.items() if write else ():
+    damaged = {job: list(_damage(job)) for job in lists_of(results)}
+    damaged = {job: sentences for job, sentences in damaged.items() if sentences}
+    for job, sentences in damaged.items() if write else ():
         write_text(job.with_suffix(suffix), "".join(f"{sentence}\n" for sentence in sentences))
         job.unlink()
-    return found
+    return damaged
 
 
 def lists_of(results: str | Path) -> list[Path]:
@@ -289,13 +289,13 @@ def _damage(job: Path) -> Iterator[str]:
             yield f"{error}: it is computed again."
 
 
-def _said_of(files: Iterable[Path]) -> dict[Path, dict[str, Any]]:
-    """Return what those of some cells' files say that are there; damage is another's business."""
-    found = {}
+def _readable_contents(files: Iterable[Path]) -> dict[Path, dict[str, Any]]:
+    """Return the contents of the cells' JSON files that exist and can be read."""
+    contents = {}
     for file in files:
         with suppress(OSError, ValueError, TypeError):
-            found[file] = {"failures": [], **json.loads(file.read_text("utf-8"))}
-    return found
+            contents[file] = {"failures": [], **json.loads(file.read_text("utf-8"))}
+    return contents
 
 
 def made_by_other_code(
@@ -303,33 +303,37 @@ def made_by_other_code(
     recompute: str = "",
     offered: Mapping[Path, dict[str, str]] = MappingProxyType({}),
 ) -> str:
-    """Say how many of a plan's cells, of which experiments, other code made; "" if none.
+    """Return a sentence on the planned cells that other code made, by experiment; "" if none.
 
-    Those that are missing, failed, or computed again because that is asked, will be made by this.
-    ``offered`` are the codes of cells that a run would take over.
+    Cells that are missing, failed or to be recomputed don't count: the current code makes them.
+    ``offered`` are the code hashes of reference cells that a run would take over.
     """
     files = list(files)
-    kept = {} if recompute == "changed" else _said_of(files)
+    kept = {} if recompute == "changed" else _readable_contents(files)
     made = {f: content.get("code", {}) for f, content in kept.items() if not content["failures"]}
     made |= offered
     now = {file: code_of(file) for file in made}
-    other = [file for file, own in made.items() if own != now[file]]
+    other = [file for file, hashes in made.items() if hashes != now[file]]
     if not other:
         return ""
     parts = [part for part in CODE if any(made[f].get(part) != now[f][part] for f in other)]
     counts = Counter(f"{file.parent.name} {file.stem.split('-')[0]}" for file in other)
-    told = ", ".join(f"{name} {n}" for name, n in sorted(counts.items()))
+    text = ", ".join(f"{name} {n}" for name, n in sorted(counts.items()))
     return (
-        f"{len(other)} of {len(files)} cells were made by other code ({', '.join(parts)}): {told}; "
+        f"{len(other)} of {len(files)} cells were made by other code ({', '.join(parts)}): {text}; "
         "--config recompute=changed computes them again."
     )
 
 
 def failures(lists: Iterable[str | Path]) -> list[str]:
-    """Name each cell in some finished jobs' lists that failed, with the reason."""
+    """Return a line for each failed cell in the lists of finished jobs, with the reason."""
     files = sorted(file for listing in lists for file in read_list(listing))
-    said = {file.stem: content.get("failures") for file, content in _said_of(files).items()}
-    return [f"{name}: {' '.join(reasons[0].split())}" for name, reasons in said.items() if reasons]
+    by_cell = {
+        file.stem: content.get("failures") for file, content in _readable_contents(files).items()
+    }
+    return [
+        f"{name}: {' '.join(reasons[0].split())}" for name, reasons in by_cell.items() if reasons
+    ]
 
 
 def collect(files: Iterable[str | Path], results: str | Path, curves: str | Path) -> int:
@@ -338,7 +342,7 @@ def collect(files: Iterable[str | Path], results: str | Path, curves: str | Path
     Raises
     ------
     DamagedCell
-        A cell is not what its name says; it has been set aside.
+        A cell is damaged; it has been set aside.
     """
     files = sorted({Path(file) for file in files}, key=lambda file: file.name)
     if not files:
@@ -368,11 +372,11 @@ def run_cells(
     shared: Callable[[Cell], dict[str, Any]] = lambda cell: {},
     recompute: str = "",
 ) -> list[Path]:
-    """Run the cells that aren't there yet and write each as soon as it is done; see `finished`.
+    """Run the cells that aren't `finished`; write each as soon as it is computed.
 
-    An exception becomes a row with its reason, and the next cell is run; a cell that failed is
-    tried again at the next call, and so is one whose data were not available or whose path has no
-    certificate. BLAS is pinned to one thread.
+    An exception becomes a row with its reason, and the next cell is run. A cell is run again at the
+    next call if it failed, its data were not available, or its path has no certificate. BLAS uses
+    one thread.
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""What code makes a cell: the sources that its experiment reaches, and their hashes.
+"""The code that makes a cell: hashes of the sources that its experiment depends on.
 
-Of the module that defines the experiment that is its function with the definitions that it uses, of
-all other modules of the two packages those that are imported on the way, each as a whole.
-A package's own module counts where something is defined in it, not where it only hands on a name.
+In the module that defines the experiment these are its function and the definitions that it uses.
+All other modules of the two packages that it imports, directly or not, count as a whole.
+A package's ``__init__`` counts if a name is defined in it, not if it only re-exports a name.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from pathlib import Path
 
 import solution_paths
 
-CODE = ("library", "protocol", "solvers")  # the parts whose hashes cells and rows carry
+CODE = ("library", "protocol", "solvers")  # the parts whose hashes cells and rows record
 ROOTS = {
     "solution_paths": Path(solution_paths.__file__).parent,
     "path_benchmark": Path(__file__).parents[1],
 }
-# Modules that no number depends on, though others that make numbers import them.
-TOLD = {f"path_benchmark.runs.{name}" for name in ("code", "progress", "written")}
-TOLD |= {"path_benchmark.data.downloads"}  # what comes is checked
+# Imported modules that no number depends on.
+IRRELEVANT = {f"path_benchmark.runs.{name}" for name in ("code", "progress", "written")}
+IRRELEVANT |= {"path_benchmark.data.downloads"}  # downloaded files are checked
 IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]+)|import[ \t]+([^\n]+))", re.M
 )
-# What an import gives: the module, the name in it ("" for the module itself), the name here.
-Given = tuple[str, str, str]
+# An imported name: the module, the name in it ("" for the module itself), the name given to it.
+Imported = tuple[str, str, str]
 
 
 @cache
 def code(paper: str, experiment: str) -> dict[str, str]:
-    """Return hashes of the code that an experiment runs: library, protocol, outside solvers."""
+    """Return the hashes of the code that an experiment runs: library, protocol, solvers."""
     module = module_of(paper, experiment)
-    own, given = _used(module, experiment)
+    definitions, imports = _used_definitions(module, experiment)
     parts: dict[str, list[str]] = {part: [] for part in CODE}
-    parts["protocol"] += own
-    for name in sorted(_reached(given) - {module}):
+    parts["protocol"] += definitions
+    for name in sorted(_reached_modules(imports) - {module}):
         parts[_part(name)].append(f"{name} {_digest(name)}")
     return {part: _hash(*texts) for part, texts in parts.items()}
 
@@ -47,7 +47,7 @@ def code(paper: str, experiment: str) -> dict[str, str]:
 def module_of(paper: str, experiment: str) -> str:
     """Return the module that defines an experiment: ``experiments``, or one of that package."""
     whole = f"path_benchmark.papers.{paper}.experiments"
-    modules = (whole, *sorted(_homes(whole)))
+    modules = (whole, *sorted(_defining_modules(whole)))
     return next((name for name in modules if experiment in _statements(name)), whole)
 
 
@@ -65,7 +65,7 @@ def _hash(*texts: str) -> str:
 
 
 def _file(module: str) -> Path | None:
-    """Return where a module of the two packages is."""
+    """Return the file of a module of the two packages, None for other modules."""
     top, *rest = module.split(".")
     if top not in ROOTS:
         return None
@@ -92,31 +92,31 @@ def _is_package(module: str) -> bool:
 
 
 @cache
-def _imports(module: str) -> tuple[Given, ...]:
-    """Return what a module imports of the two packages, anywhere in it."""
-    return tuple(_given(module, _text(module)))
+def _imports(module: str) -> tuple[Imported, ...]:
+    """Return all imports of a module, wherever they stand in it."""
+    return tuple(_imports_in(module, _text(module)))
 
 
-def _given(module: str, text: str) -> Iterator[Given]:
+def _imports_in(module: str, text: str) -> Iterator[Imported]:
     for source, names, plain in IMPORT.findall(text):
         if plain:
             for name in _names(plain):
                 yield name[0], "", name[1]
         else:
             target = _absolute(module, source)
-            for name, here in _names(names):
-                yield target, name, here
+            for name, alias in _names(names):
+                yield target, name, alias
 
 
 def _names(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the names of an import, and what they are called here."""
+    """Yield the names of an import statement, each with its alias."""
     for part in re.sub(r"#[^\n]*|[()]", "", text).split(","):
         if words := part.split():
             yield words[0], words[-1]
 
 
 def _absolute(module: str, source: str) -> str:
-    """Return the name of a module that another one names, maybe by dots."""
+    """Return the absolute name of a module that another one imports, perhaps relatively."""
     dots = len(source) - len(source.lstrip("."))
     if not dots:
         return source
@@ -128,95 +128,105 @@ def _absolute(module: str, source: str) -> str:
 # ---------------------------------------------------------------- what is reached
 
 
-def _reached(given: Iterable[Given]) -> set[str]:
-    """Return all modules that some imports lead to, but for what is `TOLD`."""
-    found: set[str] = set()
-    left = [_home(target, name) for target, name, _ in given]
-    while left:
-        module = left.pop()
-        if module not in found | TOLD and _file(module):
-            found.add(module)
-            left += _homes(module)
-    return found
+def _reached_modules(imports: Iterable[Imported]) -> set[str]:
+    """Return all modules that imports lead to, directly or not, except those in `IRRELEVANT`."""
+    modules: set[str] = set()
+    pending = [_defining_module(target, name) for target, name, _ in imports]
+    while pending:
+        module = pending.pop()
+        if module not in modules | IRRELEVANT and _file(module):
+            modules.add(module)
+            pending += _defining_modules(module)
+    return modules
 
 
 @cache
-def _homes(module: str) -> frozenset[str]:
-    return frozenset(_home(target, name) for target, name, _ in _imports(module))
+def _defining_modules(module: str) -> frozenset[str]:
+    return frozenset(_defining_module(target, name) for target, name, _ in _imports(module))
 
 
 @cache
-def _home(module: str, name: str) -> str:
-    """Return the module that a name is defined in, which a package may only hand on."""
+def _defining_module(module: str, name: str) -> str:
+    """Return the module that defines a name, which a package may only re-export."""
     if not name:
         return module
     if _is_package(module):
         if _file(f"{module}.{name}"):
             return f"{module}.{name}"
-        for target, original, here in _imports(module):
-            if here == name and (target, original) != (module, name):
-                return _home(target, original)
+        for target, original, alias in _imports(module):
+            if alias == name and (target, original) != (module, name):
+                return _defining_module(target, original)
     return module
 
 
 @cache
 def _statements(module: str) -> dict[str, list[ast.stmt]]:
-    """Return a module's statements by the names that they define."""
-    places: dict[str, list[ast.stmt]] = {}
+    """Return the top-level statements of a module by the names that they define."""
+    statements: dict[str, list[ast.stmt]] = {}
     for statement in ast.parse(_text(module)).body:
         for defined in _defined(statement):
-            places.setdefault(defined, []).append(statement)
-    return places
+            statements.setdefault(defined, []).append(statement)
+    return statements
 
 
-def _used(module: str, name: str) -> tuple[list[str], list[Given]]:
-    """Return the definitions of a module that one of them uses, itself included, and its imports.
+def _used_definitions(module: str, name: str) -> tuple[list[str], list[Imported]]:
+    """Return a definition of a module with all that it uses there, and the imports that they use.
 
-    Where it has no such definition nothing is left out.
+    If the module has no such definition, nothing is left out.
     """
-    places, lines = _statements(module), _text(module).splitlines()
+    statements, lines = _statements(module), _text(module).splitlines()
     seen: set[str] = set()
-    left = [name] if name in places else [*places]
+    pending = [name] if name in statements else [*statements]
     kept: list[ast.stmt] = []
-    while left:
-        wanted = left.pop()
-        for statement in places.get(wanted, ()) if wanted not in seen else ():
+    while pending:
+        wanted = pending.pop()
+        for statement in statements.get(wanted, ()) if wanted not in seen else ():
             if not isinstance(statement, ast.Import | ast.ImportFrom) and statement not in kept:
                 kept.append(statement)
-                left += _read(module, statement)
+                pending += _names_read(module, statement)
         seen.add(wanted)
     kept.sort(key=lambda statement: statement.lineno)
-    own = ["\n".join(lines[_first(statement) - 1 : statement.end_lineno]) for statement in kept]
-    inner = [it for part in own for it in _given(module, part)]
-    return own, [it for it in _imports(module) if it[2].split(".")[0] in seen] + inner
+    definitions = [
+        "\n".join(lines[_first(statement) - 1 : statement.end_lineno]) for statement in kept
+    ]
+    local_imports = [
+        imported for definition in definitions for imported in _imports_in(module, definition)
+    ]
+    return definitions, [
+        imported for imported in _imports(module) if imported[2].split(".")[0] in seen
+    ] + local_imports
 
 
-def _read(module: str, statement: ast.stmt) -> set[str]:
-    """Return the names that a statement of a module reads from around it."""
-    around, inner = [statement], set()
+def _names_read(module: str, statement: ast.stmt) -> set[str]:
+    """Return the names of the module's scope that a statement reads."""
+    outer, inner = [statement], set()
     if isinstance(statement, ast.FunctionDef):
-        given = statement.args
-        around = [*statement.decorator_list, *given.defaults, *filter(None, given.kw_defaults)]
+        arguments = statement.args
+        outer = [
+            *statement.decorator_list,
+            *arguments.defaults,
+            *filter(None, arguments.kw_defaults),
+        ]
         inner = _global_names(module)[statement.name]
-    return inner | {n.id for part in around for n in ast.walk(part) if isinstance(n, ast.Name)}
+    return inner | {n.id for part in outer for n in ast.walk(part) if isinstance(n, ast.Name)}
 
 
 @cache
 def _global_names(module: str) -> dict[str, set[str]]:
-    """Return what each function of a module reads from outside it, by the compiler's own scopes."""
+    """Return the global names that each function of a module reads, by Python's symbol table."""
 
-    def of(table: symtable.SymbolTable) -> set[str]:
-        own = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
-        return own.union(*map(of, table.get_children()))
+    def names_in(table: symtable.SymbolTable) -> set[str]:
+        names = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
+        return names.union(*map(names_in, table.get_children()))
 
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for table in symtable.symtable(_text(module), module, "exec").get_children():
-        found.setdefault(table.get_name(), set()).update(of(table))
-    return found
+        result.setdefault(table.get_name(), set()).update(names_in(table))
+    return result
 
 
 def _defined(statement: ast.stmt) -> list[str]:
-    """Return the names that a statement of a module defines."""
+    """Return the names that a top-level statement defines."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return [statement.name]
     if isinstance(statement, ast.Import | ast.ImportFrom):

@@ -1,4 +1,4 @@
-"""The workflow's configuration: what config/config.yaml and config/papers/*.yaml may hold."""
+"""Models of the workflow's configuration: config/config.yaml and config/papers/*.yaml."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ class DataSetSettings(Settings):
     Attributes
     ----------
     title : str
-        For people; its name without underscores unless given.
+        Its title in outputs; by default its name without underscores.
     sources : tuple of str
-        Names in config/datasets.yaml of what it is made of; its own name unless given.
+        Names in config/datasets.yaml of the data sets that it is made of; by default its name.
     splits : int, optional
-        How many splits there are, where that is limited.
+        The number of its splits, if that is limited.
     place : str
-        Where in the paper it stands: "Table 1". Without, it is not the paper's but a stand-in: it
-        shows that everything works, and decides nothing about the paper.
+        Its place in the paper: "Table 1". A data set without a place is a stand-in: it shows that
+        everything works, and decides nothing about the paper.
     instead_of : str
-        What of the paper's a stand-in takes the place of, where that is not public; every output
-        says so.
+        The paper's data set that a stand-in replaces because it is not public; every output says
+        so.
     """
 
-    # What is excluded decides no number, and is no part of a cell's identity.
+    # Excluded fields change no number and are not part of a cell's identity.
     title: str = Field(default="", exclude=True)
     sources: tuple[Name, ...] = ()
     splits: Count | None = Field(default=None, exclude=True)
@@ -38,9 +38,9 @@ class DataSetSettings(Settings):
     instead_of: str = Field(default="", exclude=True)
 
     def complaints(self, name: str, n: int | None) -> Iterator[str]:
-        """Say what can't work on the data set; a paper's own model does.
+        """Yield complaints about settings that can't work on the data set; papers override this.
 
-        ``n`` is its number of rows, None where that is a parameter of what generates it.
+        ``n`` is its number of rows, None if that is a parameter of its builder.
         """
         yield from ()
 
@@ -51,11 +51,11 @@ class Run(Settings):
     Attributes
     ----------
     datasets : tuple of str
-        Names in the paper's data sets.
+        Names of data sets of the paper.
     splits : int
-        How many, numbered from 0.
+        Number of splits; they are numbered from 0.
     splits_per_job : int, optional
-        One job takes that many splits; all of them unless given. A job costs some seconds to start.
+        Number of splits in one job, by default all. A job takes some seconds to start.
     """
 
     datasets: Names
@@ -80,19 +80,19 @@ class Config(Settings):
     Attributes
     ----------
     offline : bool
-        Use only the data sets that are at hand; nothing is downloaded.
+        Use only local data sets; download nothing.
     only : str
-        Names of experiments, separated by commas: run only these. Empty: all.
+        Experiments to run, separated by commas; empty: all.
     results : str
-        Folder of everything that is computed.
+        Folder of all results.
     reference : str
-        Folder of finished cells that are taken over instead of being computed; empty: none.
+        Folder of reference results, whose cells are used instead of computing them; empty: none.
     recompute : {"", "changed"}
-        Which finished cells are computed again: none, or those that other code made.
+        Which finished cells are computed again: none, or those made by other code.
     solver_limits : Limits
-        What one call of an outside solver may take. No part of a cell's identity.
+        Limits of one call of an outside solver; not part of a cell's identity.
     suites : dict
-        Suite -> what it is, in a sentence.
+        Suite -> its description, one sentence.
     papers : dict
         Paper -> its file.
     """

@@ -1,4 +1,4 @@
-"""What results and outputs depend on, as one digest: times of files tell nothing of that."""
+"""Digests of all that results and outputs depend on, in place of files' modification times."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from .cells import short_digest
 from .written import digest
 
 PACKAGE = Path(__file__).parents[1]
-SHARED = ("reporting", "runs", "data/registry.py")  # code that outputs of every paper go through
+SHARED = ("reporting", "runs", "data/registry.py")  # code that makes the outputs of every paper
 
 
 def digest_of(
     part: str, jobs: Iterable[str], content: dict[str, Any], paper: str, files: Iterable[Path]
 ) -> str:
-    """Return the digest of what a part of a paper depends on.
+    """Return the digest of all that a part of a paper depends on.
 
     Parameters
     ----------
     part : {"results", "outputs"}
-        Results are what the jobs' cells hold. Outputs (tables, figures, claims) depend on the
-        paper's file, its published numbers and on the code that makes them, too.
+        Results depend on the jobs' cells. Outputs (tables, figures, claims) also depend on the
+        paper's file, its published numbers and the code that makes them.
     jobs : iterable of str
-        The lists of the jobs' cells, whose names hold digests of what these depend on.
+        The lists of the jobs' cells; their names hold digests of what the cells depend on.
     content : dict
         The paper's file.
     paper : str
-        Its folder's name.
+        The name of its folder.
     files : iterable of Path
-        What it is made with beside the package: scripts, and a notebook that is run on results.
+        Further files that make the part: scripts, and a notebook that is run on results.
     """
-    found = [*jobs, *map(digest, files)]
+    inputs = [*jobs, *map(digest, files)]
     if part == "outputs":
-        found += [json.dumps(content, sort_keys=True), *_code(paper)]
-    return short_digest("\n".join(found))
+        inputs += [json.dumps(content, sort_keys=True), *_code(paper)]
+    return short_digest("\n".join(inputs))
 
 
 def _code(paper: str) -> list[str]:
-    """Return the checksums of all files that outputs are made with."""
+    """Return the checksums of all files that make the outputs."""
     folders = [PACKAGE / name for name in (*SHARED, f"papers/{paper}", "papers/reports.py")]
     files = [
         file for folder in folders for file in ([folder] if folder.is_file() else folder.rglob("*"))
@@ -52,10 +52,10 @@ def _code(paper: str) -> list[str]:
     ]
 
 
-def forget_others(own: str | Path) -> None:
-    """Remove the files that stood for what a part depended on before."""
-    own = Path(own)
-    part = own.name.rpartition("-")[0]
-    for other in own.parent.glob(f"{part}-*"):
-        if other != own:
+def forget_others(current: str | Path) -> None:
+    """Remove the files whose names hold earlier digests of a part."""
+    current = Path(current)
+    part = current.name.rpartition("-")[0]
+    for other in current.parent.glob(f"{part}-*"):
+        if other != current:
             other.unlink()

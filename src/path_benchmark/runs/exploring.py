@@ -1,8 +1,8 @@
-"""What every paper's explorer is made of: exact functions of a path's parameter, as curves.
+"""The curves of the papers' explorers: exact functions of a path's parameter.
 
-`add_exploration` writes down a whole path so that it can be turned by hand afterwards: its
-validation error and rates as steps, its coefficients or duals as lines, and where the decision of
-each sample changes.
+`add_exploration` records a whole path for an interactive page: its validation error and rates as
+step functions, its coefficients or duals as piecewise linear functions, and the parameters at which
+the decision of each sample changes.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from .rows import Rows
 # Names of the curves; `reporting.explorer` reads them.
 ERROR, RATE, LINE = "explore error", "explore rate", "explore line"
 SAMPLES, CROSSINGS, RANGE = "explore samples", "explore crossings", "explore range"
-# So many coefficients or duals are kept, those that move most, and so many samples.
+# Largest numbers of recorded coefficients or duals, those that move most, and of samples.
 LARGEST_LINES, LARGEST_SAMPLES = 10, 150
-# So many breakpoints are kept of a line, evenly spread, where there are more.
+# Largest number of recorded breakpoints of a line, evenly spread.
 LARGEST_NODES = 4000
 
 
 def sign_changes(path: Any, X: Any) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Return the decision of each row near the path's start, and where it changes.
+    """Return the decision of each row near the path's start, and the parameters of its changes.
 
-    The signs (True is +1) are taken in the middle of the path and traced back through the exact
-    crossings, so they hold on the open interval before the first crossing (at the start itself f
-    may be exactly 0).
+    Decisions (True is +1) are evaluated in the middle of the path and traced back through the exact
+    crossings. They hold on the open interval before the first crossing; at the start itself, f may
+    be exactly 0.
     """
     half = 0.5 * sum(path.range)
     crossings = [np.asarray(c, float) for c in path.crossings(X)]
@@ -41,7 +41,7 @@ def sign_changes(path: Any, X: Any) -> tuple[np.ndarray, list[np.ndarray]]:
 def step_rates(
     y: np.ndarray, first: np.ndarray, crossings: list[np.ndarray], start: float = 0.0
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """TPR, TNR and accuracy as exact step functions of the parameter.
+    """Return TPR, TNR and accuracy as exact step functions of the parameter.
 
     Returns
     -------
@@ -51,43 +51,43 @@ def step_rates(
     lengths = [len(c) for c in crossings]
     t = np.concatenate([np.empty(0), *crossings])
     row = np.repeat(np.arange(len(y)), lengths)
-    turn = np.concatenate([np.arange(k) for k in lengths]) if len(t) else np.empty(0)
-    up = np.where(first[row] ^ (turn % 2 == 1), -1, 1)  # -1: this crossing ends a +1
+    crossing = np.concatenate([np.arange(k) for k in lengths]) if len(t) else np.empty(0)
+    step = np.where(first[row] ^ (crossing % 2 == 1), -1, 1)  # -1: this crossing ends a +1
     order = np.argsort(t, kind="stable")
-    t, row, up = t[order], row[order], up[order]
+    t, row, step = t[order], row[order], step[order]
     positive = y[row] > 0
     last = np.append(t[1:] != t[:-1], True) if len(t) else np.empty(0, bool)
-    at = np.append(start, t[last])
+    edges = np.append(start, t[last])
 
     def counted(begin: int, change: np.ndarray) -> np.ndarray:
         return np.append(begin, begin + np.cumsum(change)[last])
 
-    tp = counted(np.count_nonzero(first & (y > 0)), np.where(positive, up, 0))
-    tn = counted(np.count_nonzero(~first & (y < 0)), np.where(positive, 0, -up))
+    tp = counted(np.count_nonzero(first & (y > 0)), np.where(positive, step, 0))
+    tn = counted(np.count_nonzero(~first & (y < 0)), np.where(positive, 0, -step))
     n_positive = np.count_nonzero(y > 0)
     n_negative = len(y) - n_positive
     return {
-        "tpr": (at, tp / max(n_positive, 1)),
-        "tnr": (at, tn / max(n_negative, 1)),
-        "accuracy": (at, (tp + tn) / len(y)),
+        "tpr": (edges, tp / max(n_positive, 1)),
+        "tnr": (edges, tn / max(n_negative, 1)),
+        "accuracy": (edges, (tp + tn) / len(y)),
     }
 
 
 def add_exploration(
     rows: Rows, path: Any, validation: Part, test: Part | None = None, **columns: Any
 ) -> None:
-    """Write down what an explorer shows of a classification path.
+    """Record the curves of a classification path that an explorer shows.
 
     Parameters
     ----------
     rows : Rows
     path : Path
     validation : Part
-        Its 0-1 error is what a user would choose the parameter by.
+        The part of the 0-1 error by which a user would choose the parameter.
     test : Part, optional
-        Of its rows the decisions and rates are shown; of ``validation``'s where it isn't given.
+        The part of the decisions and rates, by default ``validation``.
     **columns
-        Shared by all curves; ``hyper_parameters`` tells paths of one cell apart.
+        Columns of all curves; ``hyper_parameters`` distinguishes the paths of one cell.
     """
     columns = {"method": "path", **columns}
     rows.add_curve(RANGE, path.range, [0.0, 0.0], **columns)
@@ -99,8 +99,8 @@ def add_exploration(
         rows.add_curve(f"{RATE}: {name}", t, value, **columns)
     shown = np.arange(min(len(part.y), LARGEST_SAMPLES))
     rows.add_curve(SAMPLES, shown, part.y[shown], weight=first[shown].astype(float), **columns)
-    at = [(t, k) for k in shown for t in crossings[k]]
-    rows.add_curve(CROSSINGS, [t for t, _ in at], [k for _, k in at], **columns)
+    points = [(t, k) for k in shown for t in crossings[k]]
+    rows.add_curve(CROSSINGS, [t for t, _ in points], [k for _, k in points], **columns)
     for name, (t, value) in moving_lines(path).items():
         rows.add_curve(f"{LINE}: {name}", t, value, **columns)
 
@@ -108,10 +108,10 @@ def add_exploration(
 def moving_lines(
     path: Any, nodes: int = LARGEST_NODES, between: Iterable[float] = ()
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return the coefficients, or for kernels the duals, that move most: lines with kinks.
+    """Return the coefficients, or for kernels the duals, that move most: piecewise linear curves.
 
-    Those of several outputs follow each other. ``between``: further parameters to look at, for an
-    axis on which pieces are not straight.
+    Coefficients of several outputs are concatenated. ``between``: further parameters to evaluate,
+    for an axis on which segments are curved.
     """
     t = np.unique(path.breakpoints[np.isfinite(path.breakpoints)])
     if len(t) > nodes:

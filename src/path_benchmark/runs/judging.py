@@ -1,4 +1,4 @@
-"""What every paper's experiments write about a path: its certificate, and an oracle's opinion."""
+"""Rows of every paper's experiments about a path: its certificate, and an oracle's objectives."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from ..solvers import Answer
 from ..solvers.clarabel_solver import by_clarabel
 from .rows import Rows, or_none
 
-# Objective values are compared with the oracle's where a solve takes well under a second.
+# Largest number of rows at which objectives are compared with the oracle's: a solve then takes well
+# under a second.
 ORACLE_ROWS = 1000
-# Breakpoints times entries of the data (of the matrix, with a kernel) up to which every breakpoint
-# is looked at: some minutes. The row's message says how many points there were.
+# Largest breakpoints x entries of the data (of the matrix, with a kernel) at which every breakpoint
+# is judged, which takes some minutes. The row's message has the number of points.
 LARGEST_CERTIFICATE = 1e11
 
 
 def data_of(path: Any) -> Any:
-    """Return the rows that a path is of: of a statement the map of its first group of losses."""
+    """Return a path's data: the kernel matrix, or the rows of the first group of losses."""
     X = path.line.start.losses[0].X
     if path.line.start.kernel is not None:
         return path.line.start.kernel
@@ -34,49 +35,51 @@ def data_of(path: Any) -> Any:
 
 
 def add_certificate(rows: Rows, path: Any, **columns: Any) -> dict[str, Any]:
-    """Add the certificate of a path as a row; return what other rows of the path carry.
+    """Add the certificate of a path as a row; return the columns of other rows of the path.
 
-    Every breakpoint is looked at, or a sample of 1,000 where that would take many minutes.
+    Every breakpoint is judged, or a sample of 1,000 if that would take many minutes.
     """
     X = data_of(path)
     entries = X.shape[0] ** 2 if not path.linear else X.nnz if sp.issparse(X) else X.size
     everywhere = len(path.breakpoints) * entries <= LARGEST_CERTIFICATE
-    found = path.certify(at_breakpoints=True) if everywhere else path.certify(n_random=1000)
-    return add_found(rows, path, found, "" if everywhere else ", a sample", **columns)
+    certificate = path.certify(at_breakpoints=True) if everywhere else path.certify(n_random=1000)
+    return add_given_certificate(
+        rows, path, certificate, "" if everywhere else ", a sample", **columns
+    )
 
 
-def add_found(
-    rows: Rows, path: Any, found: Certificate, remark: str = "", **columns: Any
+def add_given_certificate(
+    rows: Rows, path: Any, certificate: Certificate, remark: str = "", **columns: Any
 ) -> dict[str, Any]:
-    """Add a certificate that a path was found to have; return what other rows of it carry."""
+    """Add a path's certificate, computed before; return the columns of other rows of the path."""
     carried = {
         "method": "path",
         "n_breakpoints": len(path.breakpoints),
-        "kkt": or_none(found.kkt),
-        "gap": or_none(found.gap),
-        "rounding": or_none(found.rounding),
+        "kkt": or_none(certificate.kkt),
+        "gap": or_none(certificate.gap),
+        "rounding": or_none(certificate.rounding),
         **columns,
     }
     status = {"holds": "ok", "undecided": "certificate undecided"}.get(
-        found.status, "certificate failed"
+        certificate.status, "certificate failed"
     )
     rows.add(
         "certificate",
-        float(found.ok),
+        float(certificate.ok),
         **carried,
         status=status,
-        message=f"{found}{remark}",
+        message=f"{certificate}{remark}",
     )
     return carried
 
 
 def verdict_columns(verdict: Verdict) -> dict[str, Any]:
-    """Return the columns that hold what the judge found."""
+    """Return the columns of a verdict: KKT violation, gap and rounding."""
     return {name: or_none(getattr(verdict, name)) for name in ("kkt", "gap", "rounding")}
 
 
 def solver_columns(name: str, answer: Answer, verdict: Verdict) -> dict[str, Any]:
-    """Columns of a row about a solver's answer, as the judge sees it."""
+    """Return the columns of a row about a solver's answer and its verdict."""
     return {
         "method": name,
         "method_version": solvers.get(name).version(),
@@ -89,7 +92,7 @@ def solver_columns(name: str, answer: Answer, verdict: Verdict) -> dict[str, Any
 
 
 def answer_of(path: Any, t: float) -> Answer:
-    """Return a path's solution as it states it, for the judge."""
+    """Return a path's solution at t, for the judge."""
     w = path.coef(t) if path.linear else None
     return Answer(alpha=path.dual(t), w=w, b=path.intercept(t))
 
@@ -97,15 +100,16 @@ def answer_of(path: Any, t: float) -> Answer:
 def add_oracle_comparison(rows: Rows, path: Any, points: Iterable[float], **columns: Any) -> None:
     """Add the largest relative difference of the path's objective from Clarabel's, if n is small.
 
-    The path's answer and the oracle's are scored by the one judge.
+    The same judge evaluates both.
     """
     if data_of(path).shape[0] > ORACLE_ROWS:
         return
     worst = 0.0
     for t in points:
-        problem, own = path.stated_at(float(t))
+        problem, answer = path.stated_at(float(t))
         theirs, ours = (
-            float(verify.judge(problem, one).primal) for one in (by_clarabel(problem), own)
+            float(verify.judge(problem, candidate).primal)
+            for candidate in (by_clarabel(problem), answer)
         )
         worst = max(worst, abs(ours - theirs) / abs(theirs))
     rows.add("objective_difference", worst, **columns)
@@ -114,7 +118,7 @@ def add_oracle_comparison(rows: Rows, path: Any, points: Iterable[float], **colu
 def describe(rows: Rows, parts: Split, raw_training_X: Any = None) -> None:
     """Add sizes, shares of positives and zeros of a split's parts.
 
-    Zeros are counted in ``raw_training_X`` where it is given, as a scaling would move them.
+    Zeros are counted in ``raw_training_X`` if it is given, as a scaling may move zeros.
     """
     named = {"train": parts.train, "validation": parts.validation, "test": parts.test}
     for name, part in named.items():

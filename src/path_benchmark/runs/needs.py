@@ -1,7 +1,7 @@
-"""What a job needs, and what a cluster's partition gives: compared before anything is submitted.
+"""Needs of jobs and limits of a cluster's partitions, compared before anything is submitted.
 
 Measured needs are in config/needs.csv, which ``benchmarks/cost.py --write`` makes from a finished
-suite. What is not listed there gets the defaults below.
+suite. Jobs that are not listed there get the defaults below.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from pathlib import Path
 from statistics import fmean
 
 NEEDS = Path(__file__).parents[3] / "config" / "needs.csv"
-# Of a job that nobody has measured.
+# Defaults of jobs without measurements.
 UNKNOWN_MB, UNKNOWN_MINUTES = 4000, 60
 NEEDS_COLUMNS = ("suite", "paper", "experiment", "dataset", "peak_mb", "minutes")
-# What is asked for beyond what was measured, as processors and file systems differ.
+# A request is SPARE + TIMES x what was measured, as processors and file systems differ.
 SPARE_MB, SPARE_MINUTES, TIMES_MB, TIMES_MINUTES = 500, 10, 1.5, 3.0
 # The longest pause between two questions of Snakemake's Slurm executor about its jobs.
 LONGEST_PAUSE_S = 180
 
 
 class NotGiven(RuntimeError):
-    """A cluster can't run what would be submitted: one sentence for each reason."""
+    """A cluster can't run some of the jobs: one sentence for each reason."""
 
 
 @dataclass(frozen=True)
 class Need:
-    """What a job asks for: memory in MB, wall-clock minutes, cores."""
+    """The request of a job: memory in MB, wall-clock minutes, cores."""
 
     mem_mb: int
     minutes: int
@@ -45,7 +45,7 @@ Measured = Mapping[tuple[str, ...], tuple[float, float]]
 
 @cache
 def measured(file: Path) -> Measured:
-    """Return what a list of measured needs says; nan MB where only times are known."""
+    """Return the entries of a list of measured needs; nan MB if only times are known."""
     if not file.is_file():
         return {}
     lines = [line for line in file.read_text("utf-8").splitlines() if line[:1] != "#"]
@@ -59,18 +59,18 @@ def measured(file: Path) -> Measured:
 
 
 def likely(known: Measured, kind: tuple[str, str, str, str]) -> tuple[float, float] | None:
-    """Return MB and minutes of a job: measured, or the means of its experiment's other data sets.
+    """Return MB and minutes of a job: measured, or means over other data sets of its experiment.
 
-    None where no data set of the experiment was measured.
+    None if no data set of the experiment was measured.
     """
     if kind in known:
         return known[kind]
-    others = [took for own, took in known.items() if own[:3] == kind[:3]]
+    others = [cost for other, cost in known.items() if other[:3] == kind[:3]]
     return (fmean(mb for mb, _ in others), fmean(m for _, m in others)) if others else None
 
 
 def need_of(file: Path, job: tuple[str, str, str, str], attempt: int = 1) -> Need:
-    """Return what to ask for: more at each attempt, as a job fails that was given too little.
+    """Return the request of a job; it grows with each attempt, as jobs fail if it is too small.
 
     Parameters
     ----------
@@ -95,12 +95,12 @@ def need_of(file: Path, job: tuple[str, str, str, str], attempt: int = 1) -> Nee
 
 @dataclass(frozen=True)
 class Partition:
-    """What the largest nodes of a partition have, and how long a job may run on them.
+    """A partition of a cluster: its kinds of nodes, and the time limit of a job.
 
     Attributes
     ----------
     minutes : float
-        Infinite where there is no limit.
+        Infinite if there is no limit.
     nodes : tuple of (cores, MB)
         Each kind of node.
     """
@@ -110,7 +110,7 @@ class Partition:
     nodes: tuple[tuple[int, int], ...]
 
     def gives(self, need: Need) -> bool:
-        """Tell whether some node can run a job that asks for so much."""
+        """Return whether some node can run a job with this request."""
         fits = any(need.cores <= cores and need.mem_mb <= mb for cores, mb in self.nodes)
         return fits and need.minutes <= self.minutes
 
@@ -121,7 +121,7 @@ class Partition:
 
 
 def partition(name: str | None = None) -> Partition:
-    """Ask Slurm about a partition, by default the one that it takes by itself.
+    """Ask Slurm about a partition, by default its default one.
 
     Raises
     ------
@@ -146,13 +146,13 @@ def _default(lines: list[list[str]]) -> str | None:
 
 def _ask(*command: str) -> str:
     try:
-        found = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        completed = subprocess.run(command, capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NotGiven(f"{command[0]} does not answer ({error}): is this a login node?") from None
-    if found.returncode:
-        said = " ".join(found.stderr.split())
-        raise NotGiven(f"{command[0]} does not answer ({said}): is this a login node?")
-    return found.stdout
+    if completed.returncode:
+        reason = " ".join(completed.stderr.split())
+        raise NotGiven(f"{command[0]} does not answer ({reason}): is this a login node?")
+    return completed.stdout
 
 
 def _number(text: str) -> int:
@@ -169,14 +169,14 @@ def _minutes(text: str) -> float:
 
 
 def check_slurm(jobs: Iterable[tuple[str, Need, str | None]], status_command: str | None) -> None:
-    """Refuse, before anything is submitted, what would wait for ever.
+    """Raise an error, before anything is submitted, if a job would wait for ever.
 
     Parameters
     ----------
     jobs : iterable
         Label, need and partition (None: Slurm's default) of each job that will be submitted.
     status_command : str
-        "squeue" or "sacct": how the executor asks what became of its jobs.
+        "squeue" or "sacct": the command by which the executor asks for the status of its jobs.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def _first(labels: list[str], count: int = 3) -> str:
 
 
 def _blind(status_command: str | None) -> list[str]:
-    """Say where nobody would learn how a job ended."""
+    """Return complaints if the executor could not learn how a job ended."""
     settings = _ask("scontrol", "show", "config")
     kind = re.search(r"AccountingStorageType\s*=\s*(\S+)", settings)
     database = bool(kind) and "none" not in kind[1].lower()

@@ -1,8 +1,7 @@
 """A paper: its experiments, each a function with typed settings and a lane; and its plan.
 
 A paper is one folder (`path_benchmark.papers.<name>`, whose module ``experiments`` holds a `Paper`
-called ``PAPER``) and one file (config/papers/<name>.yaml). The papers there are is what the
-configuration holds.
+called ``PAPER``) and one file (config/papers/<name>.yaml). The configuration lists the papers.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ Runner = Callable[[Cell, Rows, Report], None]
 
 @dataclass(frozen=True)
 class Experiment:
-    """A function that runs a cell, and what it is given."""
+    """A function that runs a cell, with its lane and the type of its settings."""
 
     name: str
     run: Runner
@@ -41,7 +40,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a suite runs of one experiment, checked and complete."""
+    """One experiment as a suite runs it, its settings checked and complete."""
 
     suite: str
     experiment: Experiment
@@ -53,7 +52,7 @@ class Plan:
 class Job:
     """One Snakemake job: some splits of one data set in one experiment.
 
-    ``digest`` is that of all that its cells depend on; ``cells`` are their names.
+    ``digest`` is a hash of all that its cells depend on; ``cells`` are their names.
     """
 
     suite: str
@@ -72,26 +71,26 @@ class Job:
         return [folder / f"{name}.json" for name in self.cells]
 
     def file(self, results: str) -> str:
-        """Return the list of its cells' files, which the job writes last.
+        """Return the file that lists its cells' files, which the job writes last.
 
-        Its name has a digest of what they depend on: another setting, entry or file of data makes
-        it another list, which isn't there yet.
+        Its name has a digest of what the cells depend on: if a setting, an entry or a data file
+        changes, the list has another name and doesn't exist yet.
         """
         name = f"{self.experiment}/{self.dataset}/{self.first}-{self.last}-{self.digest}.txt"
         return f"{results}/{self.suite}/jobs/{self.paper}/{self.lane}/{name}"
 
 
 class Paper:
-    """The experiments of a paper, and what they share.
+    """The experiments of a paper and their shared settings.
 
     Parameters
     ----------
     name : str
-        Of its folder and its file.
+        Name of its folder and its file.
     common : type of Settings
-        What ``settings`` of its file may hold.
+        Model of ``settings`` in its file.
     dataset : type of DataSetSettings
-        What each entry of ``datasets`` may hold.
+        Model of each entry of ``datasets`` in its file.
     columns : function, optional
         Cell -> further columns that all its rows share.
     """
@@ -113,7 +112,7 @@ class Paper:
         each: str = "",
         version: int = 0,
     ) -> Callable[[Runner], Runner]:
-        """Register the decorated function as an experiment of its own name.
+        """Register the decorated function as an experiment, by the function's name.
 
         Parameters
         ----------
@@ -121,9 +120,9 @@ class Paper:
             Timing jobs run alone.
         settings : type of Settings
         each : str
-            A setting that holds several values: each gets a cell of its own.
+            A setting with several values: each value gets its own cell.
         version : int
-            Of what it does to data and what its metrics mean: cells of another version are others.
+            Version of its computation and its metrics, part of the identity of its cells.
         """
 
         def register(run: Runner) -> Runner:
@@ -136,7 +135,7 @@ class Paper:
     # -- the configuration ----------------------------------------------------------------------
 
     def file(self, config: dict) -> PaperFile:
-        """Return the paper's file, its data sets and shared settings checked."""
+        """Return the paper's file, after checks of its data sets and shared settings."""
         where = f"papers.{self.name}"
         content = check(PaperFile, config["papers"][self.name], where)
         check(self.common, content.settings, f"{where}.settings")
@@ -161,7 +160,7 @@ class Paper:
         return check(self.dataset, content.datasets[name], f"{where}.{name}")
 
     def plans(self, config: dict, suite: str) -> list[Plan]:
-        """Return what a suite runs of the paper, each experiment's settings complete."""
+        """Return the plan of each experiment of the paper that a suite runs."""
         content = check(PaperFile, config["papers"][self.name], f"papers.{self.name}")
         only = [name for name in config.get("only", "").split(",") if name]
         return [
@@ -171,18 +170,18 @@ class Paper:
         ]
 
     def plan(self, content: PaperFile, suite: str, name: str) -> Plan:
-        """Return one experiment as a suite runs it."""
+        """Return the plan of one experiment in a suite."""
         where = f"papers.{self.name}.suites.{suite}.{name}"
         known = self.experiments.keys() & content.experiments.keys()
         if name not in known:
             raise ConfigError(f"config: {unknown_key(where, known)}.")
-        experiment, said = self.experiments[name], content.suites[suite][name]
-        run = check(Run, {k: v for k, v in said.items() if k in Run.model_fields}, where)
+        experiment, entry = self.experiments[name], content.suites[suite][name]
+        run = check(Run, {k: v for k, v in entry.items() if k in Run.model_fields}, where)
         for dataset in run.datasets:
             self.data(content, dataset)
         base = content.experiments[name] or {}
         check(experiment.settings, base, f"papers.{self.name}.experiments.{name}")
-        override = {k: v for k, v in said.items() if k not in Run.model_fields}
+        override = {k: v for k, v in entry.items() if k not in Run.model_fields}
         settings = check(experiment.settings, base | override, where, Run.model_fields)
         return Plan(suite, experiment, run, settings)
 
@@ -191,9 +190,9 @@ class Paper:
     def jobs(self, config: dict, suite: str) -> list[Job]:
         """Return a suite's jobs: one for each data set, experiment and chunk of splits."""
         content = self.file(config)
-        anew = config.get("recompute") == "changed"
+        current_code = config.get("recompute") == "changed"
         return [
-            self._job(content, plan, dataset, first, last, anew)
+            self._job(content, plan, dataset, first, last, current_code)
             for plan in self.plans(config, suite)
             for dataset in plan.run.datasets
             for first, last in chunks(
@@ -203,12 +202,18 @@ class Paper:
         ]
 
     def _job(
-        self, content: PaperFile, plan: Plan, dataset: str, first: int, last: int, anew: bool
+        self,
+        content: PaperFile,
+        plan: Plan,
+        dataset: str,
+        first: int,
+        last: int,
+        current_code: bool,
     ) -> Job:
-        """Return a job; ``anew``: its cells must be made by the code that there is."""
+        """Return a job; with ``current_code``, its digest includes that of the current code."""
         cells = self._cells(content, plan, dataset, range(first, last + 1), offline=False)
         experiment = plan.experiment
-        made = json.dumps(code(self.name, experiment.name)) if anew else ""
+        made = json.dumps(code(self.name, experiment.name)) if current_code else ""
         return Job(
             plan.suite,
             self.name,
@@ -263,9 +268,9 @@ class Paper:
         folder: str | Path,
         progress: Report | None = None,
     ) -> list[Path]:
-        """Run the cells of a job that aren't there yet; return the files of all its cells.
+        """Run the unfinished cells of a job in this process; return the files of all its cells.
 
-        In this process: no solver has a limit.
+        Solvers have no limits here.
         """
         cells = self.cells(config, suite, experiment, dataset, splits)
         with read_once():
@@ -273,9 +278,9 @@ class Paper:
             return run_cells(cells, run, folder, progress, self.columns, recompute)
 
     def run_job(self, config: dict, job: Job, progress: Report | None = None) -> Path:
-        """Run a job with limits on outside solvers; write what it cost, and last the cells' list.
+        """Run a job with limits on outside solvers; write its cost, and last the list of cells.
 
-        A second process at the same job waits, and then finds the cells done.
+        A second process that runs the same job waits, and then finds the cells finished.
 
         Returns
         -------
@@ -285,7 +290,7 @@ class Paper:
         Raises
         ------
         JobFailed
-            One sentence says why.
+            With the reason, one sentence.
         """
         listing = Path(job.file(config["results"]))
         folder = Path(config["results"], job.suite, "cells", job.paper)
@@ -302,13 +307,13 @@ class Paper:
 
 
 def _rows_of(sources: tuple[str, ...]) -> int | None:
-    """Return the number of rows of what a data set is made of, None where it can be chosen."""
+    """Return the number of rows of the first source, None if a source's size is a parameter."""
     entries = [registry()[source] for source in sources]
     chosen = any("n" in entry.parameters and not entry.parents for entry in entries)
     return None if chosen else entries[0].n
 
 
 def chunks(splits: int, size: int | None) -> list[tuple[int, int]]:
-    """First and last split of each job."""
+    """Return the first and last split of each job."""
     size = size or splits
     return [(first, min(first + size, splits) - 1) for first in range(0, splits, size)]

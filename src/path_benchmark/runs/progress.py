@@ -1,4 +1,4 @@
-"""How far a long job has come: on the terminal and in the job's log."""
+"""Progress of a long job, on the terminal and in the job's log."""
 
 import sys
 import time
@@ -10,18 +10,18 @@ from typing import Self
 
 
 class Progress:
-    """Report the state of a job, at most every few seconds; on the terminal only of a long one.
+    """Report the progress of a job, at most every few seconds; a short one only in its log.
 
     Parameters
     ----------
     log : path
-        File that takes every line; its folder is made.
+        File of all lines; its folder is made.
     label : str
-        What is running; starts each line.
+        Name of the job, at the beginning of each line.
     every_s : float
-        Seconds between two lines; the end is always reported.
+        Least number of seconds between two lines; the end is always reported.
     long_s : float
-        So long a job says nothing on the terminal; its log has every line.
+        Seconds after which lines are also printed on the terminal.
 
     Examples
     --------
@@ -46,12 +46,12 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Write down how the job ended, and close the log."""
+        """Log how the job ended, and close the log."""
         self._write("done" if error is None else f"failed: {kind.__name__}: {error}")
         self._stream.close()
 
     def __call__(self, what: str, done: float = 0.0, events: int | None = None) -> None:
-        """Say that the share `done` of the job is behind us, at `what`, after `events` events."""
+        """Report the current work `what`, the fraction `done` and the number of events."""
         now = time.monotonic() - self._start
         if done < 1.0 and now - self._last < self.every_s:
             return
@@ -60,26 +60,26 @@ class Progress:
         self._write(f"{100 * done:3.0f} % {what}{after}")
 
     def _write(self, text: str) -> None:
-        gone = time.monotonic() - self._start
-        line = f"[{self.label}] {text} ({gone:.1f} s)"
+        elapsed = time.monotonic() - self._start
+        line = f"[{self.label}] {text} ({elapsed:.1f} s)"
         print(line, file=self._stream)
-        if gone >= self.long_s or text.startswith("failed"):
+        if elapsed >= self.long_s or text.startswith("failed"):
             print(line, file=sys.stderr, flush=True)
 
 
 @contextmanager
 def plainly(log: str | Path) -> Iterator[None]:
-    """End this process with one sentence where something outside the code is wrong.
+    """End this process with one sentence if something outside the code is wrong.
 
-    A full disk, a file that can't be read, damaged cells, data that are not what they should be.
-    The sentence goes to the terminal and, where there is room, to the log.
+    Examples are a full disk, an unreadable file, damaged cells or wrong data. The sentence goes to
+    the terminal and, if it can be written, to the log.
     """
     try:
         yield
     except (OSError, RuntimeError) as error:
-        told = " ".join(str(error).split()).rstrip(".")
+        sentence = " ".join(str(error).split()).rstrip(".")
         if isinstance(error, OSError):
-            told += "; mend that and run the same command again"
+            sentence += "; mend that and run the same command again"
         with suppress(OSError):
-            Path(log).write_text(f"{told}.\n", "utf-8")
-        sys.exit(f"error: {told}.")
+            Path(log).write_text(f"{sentence}.\n", "utf-8")
+        sys.exit(f"error: {sentence}.")

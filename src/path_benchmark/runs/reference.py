@@ -1,10 +1,10 @@
-"""Reference results: finished cells of a suite, in a few files that are kept in git.
+"""Reference results: finished cells of a suite, in a few files under version control.
 
 ``reference/<suite>/<paper>.parquet`` holds the cells' rows and ``<paper>.curves.parquet`` their
-curves, each row with its cell's name, its identity (settings, data, version) and the code that
-made it; machine, versions and commit stand in the rows anyway. ``sha256.json`` beside them has the
-files' checksums. A cell is taken over only where its identity is, character by character, that of
-a cell of the plan; a timing cell only on the machine that measured it.
+curves. Each row has its cell's name, its identity (settings, data, version) and the hashes of the
+code that made it, besides machine, versions and commit. ``sha256.json`` has the checksums of the
+files. A cell is taken over only if its identity equals, character by character, that of a planned
+cell; a timing cell only on the machine that measured it.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from .rows import CURVES, SCHEMA, TEXT, machine
 from .written import digest
 
 SUMS = "sha256.json"
-OWN = [pa.field(name, TEXT, nullable=False) for name in ("cell", "identity", "code")]
+IDENTITY_COLUMNS = [pa.field(name, TEXT, nullable=False) for name in ("cell", "identity", "code")]
 COMPRESSED: dict[str, Any] = {"compression": "zstd", "compression_level": 19}
 FORMS = {".parquet": SCHEMA, ".curves.parquet": CURVES}
 
 
 class DamagedReference(ConfigError):
-    """A file of reference results is not what was exported; the message says which."""
+    """A file of reference results differs from what was exported; the message names it."""
 
 
 @dataclass(frozen=True)
-class Kept:
-    """A finished cell: its name, its identity, the code that made it, its rows and curves."""
+class StoredCell:
+    """A finished cell: name, identity, hashes of the code that made it, rows and curves."""
 
     cell: str
     identity: str
@@ -57,7 +57,7 @@ class Kept:
 def planned(
     paper: Paper, config: dict, suite: str, unfinished: bool = False
 ) -> Iterator[tuple[Job, dict[Path, str]]]:
-    """Yield a suite's jobs (``unfinished``: those alone) with their cells: file -> identity."""
+    """Yield a suite's jobs, or the unfinished ones alone, with their cells: file -> identity."""
     folder = Path(config["results"], suite, "cells", paper.name)
     for job in paper.jobs(config, suite):
         if unfinished and Path(job.file(config["results"])).exists():
@@ -70,8 +70,8 @@ def planned(
 # ---------------------------------------------------------------- the files
 
 
-def read_reference(folder: Path, paper: str) -> dict[str, Kept]:
-    """Return a paper's cells in a folder of reference results, by their identities.
+def read_reference(folder: Path, paper: str) -> dict[str, StoredCell]:
+    """Return a paper's cells in a folder of reference results, by identity.
 
     Raises
     ------
@@ -80,10 +80,12 @@ def read_reference(folder: Path, paper: str) -> dict[str, Kept]:
     name = f"{paper}.parquet"
     if not (folder / name).exists() and name not in _sums(folder):
         return {}
-    rows, curves = ({k: t for k, *t in _parts(folder, paper + form)} for form in FORMS)
+    rows, curves = ({k: t for k, *t in _tables(folder, paper + form)} for form in FORMS)
     empty = CURVES.empty_table()
     return {
-        identity: Kept(name, identity, made, table, curves.get((name, identity, made), [empty])[0])
+        identity: StoredCell(
+            name, identity, made, table, curves.get((name, identity, made), [empty])[0]
+        )
         for (name, identity, made), [table] in rows.items()
     }
 
@@ -104,93 +106,97 @@ def _damaged(file: Path) -> DamagedReference:
     )
 
 
-def _parts(folder: Path, name: str) -> Iterator[tuple[tuple[str, ...], pa.Table]]:
-    """Yield what a file holds: (cell, identity, code) and the cell's table."""
+def _tables(folder: Path, name: str) -> Iterator[tuple[tuple[str, ...], pa.Table]]:
+    """Yield (cell, identity, code) and the table of each cell in a file."""
     file = folder / name
     schema = FORMS[name[name.index(".") :]]
     try:
         if _sums(folder).get(name) != digest(file):
             raise _damaged(file)
         table = pq.read_table(file)
-        own = [table[field.name].combine_chunks() for field in OWN]
+        columns = [table[field.name].combine_chunks() for field in IDENTITY_COLUMNS]
         table = table.select(schema.names).cast(schema)
     except (OSError, KeyError, ValueError, pa.ArrowException):
         raise _damaged(file) from None
-    names = np.array(own[0].to_pylist(), dtype=object)
+    names = np.array(columns[0].to_pylist(), dtype=object)
     ends = [*np.flatnonzero(names[1:] != names[:-1]) + 1, len(names)] if len(names) else []
     for start, end in zip([0, *ends], ends, strict=False):
-        yield tuple(c[int(start)].as_py() for c in own), table.slice(start, end - start)
+        yield tuple(c[int(start)].as_py() for c in columns), table.slice(start, end - start)
 
 
-def _write(folder: Path, paper: str, cells: Iterable[Kept]) -> None:
+def _write(folder: Path, paper: str, cells: Iterable[StoredCell]) -> None:
     """Write a paper's cells, and last the checksums."""
     cells, sums = sorted(cells, key=lambda kept: kept.cell), _sums(folder)
     for form, schema in FORMS.items():
-        parts = [_marked(c, c.rows if schema is SCHEMA else c.curves) for c in cells]
-        table = pa.concat_tables([pa.schema([*OWN, *schema]).empty_table(), *parts])
+        tables = [_with_identity(c, c.rows if schema is SCHEMA else c.curves) for c in cells]
+        table = pa.concat_tables([pa.schema([*IDENTITY_COLUMNS, *schema]).empty_table(), *tables])
         file = folder / f"{paper}{form}"
         replace_atomically(file, lambda part, t=table: pq.write_table(t, part, **COMPRESSED))
         sums[file.name] = digest(file)
     write_text(folder / SUMS, json.dumps(sums, indent=1, sort_keys=True) + "\n")
 
 
-def _marked(cell: Kept, table: pa.Table) -> pa.Table:
-    own = [pa.array([getattr(cell, field.name)] * len(table), TEXT) for field in OWN]
-    return pa.Table.from_arrays([*own, *table.columns], schema=pa.schema([*OWN, *table.schema]))
+def _with_identity(cell: StoredCell, table: pa.Table) -> pa.Table:
+    columns = [
+        pa.array([getattr(cell, field.name)] * len(table), TEXT) for field in IDENTITY_COLUMNS
+    ]
+    return pa.Table.from_arrays(
+        [*columns, *table.columns], schema=pa.schema([*IDENTITY_COLUMNS, *table.schema])
+    )
 
 
-# ---------------------------------------------------------------- there and back
+# ---------------------------------------------------------------- export and import
 
 
 def export(paper: Paper, config: dict, suite: str, folder: Path) -> tuple[int, int]:
     """Add a paper's finished cells to a folder of reference results.
 
-    What the folder holds already stays, where the plan has it still and no finished cell replaces
-    it.
+    Cells that the folder already holds stay if they are still planned and not replaced by finished
+    ones.
 
     Returns
     -------
     tuple of int
-        How many cells the folder holds, and how many there are in the plan.
+        Numbers of cells in the folder and in the plan.
     """
     plan = {
         f: identity for _, cells in planned(paper, config, suite) for f, identity in cells.items()
     }
     known = read_reference(folder, paper.name)
     kept = [_finished(file, identity) or known.get(identity) for file, identity in plan.items()]
-    there = [cell for cell in kept if cell]
-    if there:
-        _write(folder, paper.name, there)
-    return len(there), len(plan)
+    held = [cell for cell in kept if cell]
+    if held:
+        _write(folder, paper.name, held)
+    return len(held), len(plan)
 
 
-def _finished(file: Path, identity: str) -> Kept | None:
+def _finished(file: Path, identity: str) -> StoredCell | None:
     with suppress(DamagedCell):
         if finished(file):
             rows, curves = read_cell(file)
-            said = json.loads(file.read_text("utf-8"))
-            made = json.dumps(said.get("code", {}), sort_keys=True)
-            return Kept(file.stem, identity, made, rows, curves) if len(rows) else None
+            content = json.loads(file.read_text("utf-8"))
+            made = json.dumps(content.get("code", {}), sort_keys=True)
+            return StoredCell(file.stem, identity, made, rows, curves) if len(rows) else None
     return None
 
 
 @dataclass
 class Offer:
-    """What a folder of reference results has for a paper's unfinished jobs.
+    """Cells of a folder of reference results that a paper's unfinished jobs lack.
 
     Attributes
     ----------
     cells : dict
         File -> the cell that would be written there.
     jobs : dict
-        Each job all of whose cells are then there -> their files.
+        Each job that these cells complete -> the files of all its cells.
     elsewhere : int
-        Timing cells that are left out because another machine measured them.
+        Number of timing cells that are left out because another machine measured them.
     """
 
     paper: str
     folder: Path
-    cells: dict[Path, Kept] = field(default_factory=dict)
+    cells: dict[Path, StoredCell] = field(default_factory=dict)
     jobs: dict[Job, list[Path]] = field(default_factory=dict)
     elsewhere: int = 0
 
@@ -201,24 +207,26 @@ class Offer:
         for job, files in self.jobs.items():
             write_list(Path(job.file(results)), files)
 
-    def said(self, verb: str) -> list[str]:
-        """Say how many cells "were" or "would be" taken, and how many another machine timed."""
-        said = []
+    def summary(self, verb: str) -> list[str]:
+        """Return sentences on the cells taken and on those left out; verb: "were", "would be"."""
+        sentences = []
         if self.cells:
-            said.append(f"{len(self.cells)} cells of {self.paper} {verb} taken from {self.folder}.")
+            sentences.append(
+                f"{len(self.cells)} cells of {self.paper} {verb} taken from {self.folder}."
+            )
         if self.elsewhere:
-            said.append(
+            sentences.append(
                 f"{self.elsewhere} timing cells of {self.paper} in {self.folder} were measured on "
                 "another machine: they are measured on this one."
             )
-        return said
+        return sentences
 
 
 def offered(paper: Paper, config: dict, suite: str, folder: Path, anywhere: bool = False) -> Offer:
-    """Find what a paper's unfinished jobs lack and a folder of reference results holds.
+    """Find the cells that a paper's unfinished jobs lack and a folder of reference results holds.
 
-    Timing cells of other machines are offered only if ``anywhere``: to be shown, not to be added
-    to.
+    Timing cells of other machines are offered only if ``anywhere``: for display alone, since times
+    of two machines must not be mixed.
 
     Raises
     ------
@@ -228,13 +236,15 @@ def offered(paper: Paper, config: dict, suite: str, folder: Path, anywhere: bool
     left = dict(planned(paper, config, suite, unfinished=True))
     known = read_reference(folder, paper.name) if left else {}
     for job, cells in left.items():
-        found = {f: known[i] for f, i in cells.items() if i in known and not f.is_file()}
-        found = {f: cell for f, cell in found.items() if _wanted(f, cell, config)}
+        matching = {f: known[i] for f, i in cells.items() if i in known and not f.is_file()}
+        matching = {f: cell for f, cell in matching.items() if _wanted(f, cell, config)}
         usable = anywhere or job.lane != "timing"
-        here = {f: cell for f, cell in found.items() if usable or _measured_here(cell)}
-        offer.cells |= here
-        offer.elsewhere += len(found) - len(here)
-        if here and all(f in here or _whole(f) for f in cells):
+        usable_cells = {
+            f: cell for f, cell in matching.items() if usable or _measured_on_this_machine(cell)
+        }
+        offer.cells |= usable_cells
+        offer.elsewhere += len(matching) - len(usable_cells)
+        if usable_cells and all(f in usable_cells or _is_finished(f) for f in cells):
             offer.jobs[job] = list(cells)
     return offer
 
@@ -247,26 +257,26 @@ def take(
     write: bool = True,
     anywhere: bool = False,
 ) -> list[str]:
-    """Take over what is `offered`, unless nothing may be written; say in sentences what that is.
+    """Take over the cells that are `offered`, if ``write``; return sentences on them.
 
-    A job all of whose cells are there then counts as finished.
+    A job whose cells then all exist counts as finished.
     """
     offer = offered(paper, config, suite, folder, anywhere)
     if write:
         offer.take(config["results"])
-    return offer.said("were" if write else "would be")
+    return offer.summary("were" if write else "would be")
 
 
-def _wanted(file: Path, cell: Kept, config: dict) -> bool:
-    """Tell whether the code that made a cell will do."""
+def _wanted(file: Path, cell: StoredCell, config: dict) -> bool:
+    """Return whether the code that made a cell is accepted by the configuration."""
     return config.get("recompute") != "changed" or json.loads(cell.code) == code_of(file)
 
 
-def _measured_here(cell: Kept) -> bool:
+def _measured_on_this_machine(cell: StoredCell) -> bool:
     return set(cell.rows["machine"].to_pylist()) == {machine()}
 
 
-def _whole(file: Path) -> bool:
+def _is_finished(file: Path) -> bool:
     with suppress(DamagedCell):
         return finished(file)
     return False

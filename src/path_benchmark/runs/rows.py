@@ -1,4 +1,4 @@
-"""Result rows: their columns, declared once, and what all rows of a cell share."""
+"""Result rows: their columns, declared once, and the columns that all rows of a cell share."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ CURVES = _columns(
 
 
 class Rows:
-    """Collects result rows and curves; what all rows of a cell share is given once.
+    """Collection of result rows and curves; columns that all rows share are given once.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class Rows:
         weight: Iterable[float] | None = None,
         **columns: Any,
     ) -> None:
-        """Add a curve, point by point, in the order given."""
+        """Add the points of a curve, in the given order."""
         shared = {k: v for k, v in self._complete(columns).items() if k in CURVES.names}
         points = [{"x": float(a), "y": float(b)} for a, b in zip(x, y, strict=True)]
         if weight is not None:
@@ -135,17 +135,17 @@ class Rows:
 
 
 def _plain(value: Any) -> Any:
-    """Turn numpy values into what JSON knows."""
+    """Convert a value to one that JSON can hold."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def or_none(value: float | None) -> float | None:
-    """Return a number, or None where it is not finite."""
+    """Return a number, or None if it is not finite."""
     return float(value) if value is not None and np.isfinite(value) else None
 
 
 def table_of(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Return rows as a table, or raise a KeyError where a column lacks a value that it needs."""
+    """Return rows as a table, or raise a KeyError if a row lacks a required value."""
     table = pa.Table.from_pylist(rows, schema=schema)
     for field in schema:
         if not field.nullable and table[field.name].null_count:
@@ -154,7 +154,7 @@ def table_of(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
 
 
 class UnreadableResults(RuntimeError):
-    """A file holds no table of results: one sentence says why."""
+    """A file is no table of results: one sentence says why."""
 
 
 def read_results(
@@ -162,15 +162,15 @@ def read_results(
 ) -> pd.DataFrame:
     """Return a table of results or curves; ``hyper`` holds its hyper-parameters as dicts.
 
-    A file that isn't whole, or lacks a column of the ``schema``, raises `UnreadableResults`.
+    A file that is damaged, or lacks a column of the ``schema``, raises `UnreadableResults`.
     """
-    given = not isinstance(results, str | Path)
-    frame = results.copy() if given else _read_table(Path(results))
+    is_frame = not isinstance(results, str | Path)
+    frame = results.copy() if is_frame else _read_table(Path(results))
     needed = schema.names if schema else ["hyper_parameters"]
     lacking = [name for name in needed if name not in frame.columns]
     if lacking:
         raise UnreadableResults(
-            f"{'the table' if given else results} has no column "
+            f"{'the table' if is_frame else results} has no column "
             f"{lacking[0]!r}, it was made by an older version; run the suite again."
         )
     known = {text: json.loads(text) for text in frame["hyper_parameters"].unique()}
@@ -205,20 +205,20 @@ def machine() -> str:
 
 @cache
 def versions(paper: str, experiment: str) -> str:
-    """Return what an experiment's rows depend on, as a JSON object: versions, code, today."""
-    found = {"commit": commit(), "date": date.today().isoformat()}
-    found["python"] = platform.python_version()
+    """Return versions of packages, hashes of code and the date as a JSON object."""
+    result = {"commit": commit(), "date": date.today().isoformat()}
+    result["python"] = platform.python_version()
     for package in PACKAGES:
         try:
-            found[package] = importlib.metadata.version(package)
+            result[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
-            found[package] = "not installed"
-    return json.dumps(found | code(paper, experiment), sort_keys=True)
+            result[package] = "not installed"
+    return json.dumps(result | code(paper, experiment), sort_keys=True)
 
 
 @cache
 def commit(folder: str | Path = Path(__file__).parent) -> str:
-    """Return the commit that a folder's checkout stands at, "" where git doesn't know."""
+    """Return the commit of a folder's checkout, "" if git doesn't know it."""
     options: dict[str, Any] = {"cwd": folder, "capture_output": True, "text": True, "timeout": 20}
     try:
         head = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], **options)

@@ -1,10 +1,10 @@
-"""Run a job's work in a process of its own, and end it where an outside solver oversteps a limit.
+"""Run a job's work in a child process, which ends if an outside solver exceeds a limit.
 
-A call into compiled code can't be interrupted from inside: a solver that hangs, eats memory or
-crashes takes the process with it. So the work runs in a child. It says before each call which
-solver it calls; the parent looks at the clock and at the child's memory, and ends it. The child is
-then started again. Finished cells are kept, and the call that did it is refused, which makes it a
-row with its reason. What is measured is measured in one process, as without a supervisor.
+A call into compiled code can't be interrupted from inside: a solver that hangs, uses too much
+memory or crashes takes its process with it. So the work runs in a child process, which announces
+each call of a solver. The parent watches the clock and the child's memory, ends a child that
+exceeds a limit and starts another one. Finished cells are kept. The call that exceeded the limit is
+refused, and becomes a row with the reason. All of a measurement runs in one process.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from solution_paths.files import write_text
 
 from ..settings import Positive, Settings
 
-# Seconds between two looks at a child that is in a solver.
-LOOK_S = 0.2
+# Seconds between two checks of a child that is in a solver.
+POLL_S = 0.2
 MB = 2**20
-# Asks Linux to end a process when its parent ends; elsewhere a child left alone ends its cell.
+# Asks Linux to end a process when its parent ends; elsewhere an orphaned child finishes its cell.
 _PR_SET_PDEATHSIG = 1
-# What to call the cell that is running, and the count of each solver's calls in it.
+# The name of the running cell, and the number of each solver's calls in it.
 _cell: dict[str, Any] = {"name": "", "calls": {}}
 _tell: Callable[..., None] = lambda *message: None  # noqa: E731
 
 
 class JobFailed(RuntimeError):
-    """The work ended in an error, or its process did: one sentence says how."""
+    """The work or its process ended in an error: one sentence says how."""
 
 
 class Limits(Settings):
@@ -62,7 +62,7 @@ class Limits(Settings):
 
 @dataclass
 class _Call:
-    """A solver's call that the child is in."""
+    """The solver's call that the child is executing."""
 
     key: tuple[str, str, int]
     began: float
@@ -71,7 +71,7 @@ class _Call:
 
 @dataclass
 class _Watch:
-    """What the parent knows: refusals, and of how many cells it heard."""
+    """State of the parent: refused calls, announced cells, the current call, the result."""
 
     limits: Limits
     refused: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
@@ -83,25 +83,25 @@ class _Watch:
 
 
 def announce(cell: str) -> None:
-    """Say that a cell begins; solvers' calls are counted from here."""
+    """Announce that a cell begins, which resets the counts of solvers' calls."""
     _cell.update(name=cell, calls={})
     _tell("cell", cell)
 
 
 def supervised(work: Callable[[], Any], limits: Limits) -> tuple[Any, dict[str, float]]:
-    """Do the work in a child process, again from its last finished cell where a solver ended it.
+    """Do the work in a child process; if a solver ended it, resume after the last finished cell.
 
     Parameters
     ----------
     work : callable
-        Calls `announce` for each cell; what it returns is sent back.
+        Calls `announce` for each cell; its result is sent back.
     limits : Limits
 
     Returns
     -------
     tuple
-        What ``work`` returned, and what it cost: ``wall_s``, ``cpu_s``, ``peak_mb``, ``cells`` that
-        were run.
+        The result of ``work``, and its cost: ``wall_s``, ``cpu_s``, ``peak_mb``, and ``cells``, the
+        number of cells that were run.
 
     Raises
     ------
@@ -123,13 +123,13 @@ def supervised(work: Callable[[], Any], limits: Limits) -> tuple[Any, dict[str, 
 
 
 def write_cost(file: Path, cost: dict[str, float], cells: int) -> None:
-    """Write down what a job cost, unless it found some of its cells done already."""
+    """Write the cost of a job, unless some of its cells were finished before."""
     if cost["cells"] == cells:
         write_text(file, json.dumps({name: round(value, 2) for name, value in cost.items()}))
 
 
 def _usage() -> tuple[float, float]:
-    """CPU seconds of the children so far, and the most memory that one of them held, in MB."""
+    """Return CPU seconds of all children so far, and the largest memory of one of them, in MB."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / MB
     return used.ru_utime + used.ru_stime, peak
@@ -139,18 +139,18 @@ def _usage() -> tuple[float, float]:
 
 
 def _finished(work: Callable[[], Any], watch: _Watch) -> bool:
-    """Run a child to its end; return False where the work must be taken up again."""
+    """Run a child to its end; return False if the work must be resumed."""
     context = multiprocessing.get_context("fork")
-    here, there = context.Pipe(duplex=False)
-    child = context.Process(target=_child, args=(work, there, watch.refused), daemon=True)
+    receiver, sender = context.Pipe(duplex=False)
+    child = context.Process(target=_child, args=(work, sender, watch.refused), daemon=True)
     child.start()
-    there.close()
+    sender.close()
     try:
-        while child.is_alive() or here.poll():
-            wait([here, child.sentinel], LOOK_S if watch.call else None)
-            while here.poll():
-                _hear(here, child, watch)
-            reason = watch.call and _overstepped(child, watch.call, watch.limits)
+        while child.is_alive() or receiver.poll():
+            wait([receiver, child.sentinel], POLL_S if watch.call else None)
+            while receiver.poll():
+                _receive(receiver, child, watch)
+            reason = watch.call and _exceeded_limit(child, watch.call, watch.limits)
             if reason:
                 return _refuse(child, watch, reason)
     except EOFError:  # it has closed its end: it is ending
@@ -159,9 +159,9 @@ def _finished(work: Callable[[], Any], watch: _Watch) -> bool:
     return _ended(child, watch)
 
 
-def _hear(here: Connection, child: BaseProcess, watch: _Watch) -> None:
-    """Take one message of the child."""
-    what, *content = here.recv()
+def _receive(receiver: Connection, child: BaseProcess, watch: _Watch) -> None:
+    """Handle one message of the child."""
+    what, *content = receiver.recv()
     if what == "cell":
         watch.cells.add(content[0])
     elif what == "solve":
@@ -179,8 +179,8 @@ def _memory(child: BaseProcess) -> int:
     return psutil.Process(child.pid).memory_info().rss
 
 
-def _overstepped(child: BaseProcess, call: _Call, limits: Limits) -> str | None:
-    """Say which limit a call has overstepped, if any."""
+def _exceeded_limit(child: BaseProcess, call: _Call, limits: Limits) -> str | None:
+    """Return a sentence on the limit that a call has exceeded, or None."""
     if time.monotonic() - call.began > 60.0 * limits.minutes:
         return f"stopped after {limits.minutes:g} minutes, the limit of one call"
     with suppress(psutil.Error):  # it ended just now
@@ -190,7 +190,7 @@ def _overstepped(child: BaseProcess, call: _Call, limits: Limits) -> str | None:
 
 
 def _refuse(child: BaseProcess, watch: _Watch, reason: str) -> bool:
-    """End the child; refuse this call, and the solver's later ones in the cell, from now on."""
+    """End the child; from now on refuse this call and later ones of the solver in the cell."""
     child.kill()
     child.join()
     cell, name, count = watch.call.key
@@ -199,17 +199,17 @@ def _refuse(child: BaseProcess, watch: _Watch, reason: str) -> bool:
 
 
 def _ended(child: BaseProcess, watch: _Watch) -> bool:
-    """Judge how a child ended by itself; return False where the work must be taken up again."""
+    """Handle a child that ended by itself; return False if the work must be resumed."""
     if watch.error is not None or child.exitcode == 0:
         return True
     how = f"status {child.exitcode}"
     if child.exitcode < 0:
         how = f"signal {signal.Signals(-child.exitcode).name}"
-    asked = child.exitcode in (-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)
-    if watch.call is None or asked:
+    requested = child.exitcode in (-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)
+    if watch.call is None or requested:
         watch.error = f"the job's process ended with {how}; run the same command again"
         return True
-    # A kill from outside says nothing about the solver, unless it strikes there twice.
+    # The solver is refused only if its process is killed from outside in the same call twice.
     if child.exitcode == -signal.SIGKILL and watch.call.key not in watch.killed:
         watch.killed.add(watch.call.key)
         return False
@@ -219,13 +219,13 @@ def _ended(child: BaseProcess, watch: _Watch) -> bool:
 # ---------------------------------------------------------------- the child
 
 
-def _child(work: Callable[[], Any], there: Connection, refused: dict) -> None:
-    """Do the work, and send what came of it."""
+def _child(work: Callable[[], Any], sender: Connection, refused: dict) -> None:
+    """Do the work, and send its result or error."""
     global _tell
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    _tell = lambda *message: there.send(message)  # noqa: E731
+    _tell = lambda *message: sender.send(message)  # noqa: E731
 
     @contextmanager
     def guard(name: str) -> Iterator[str | None]:

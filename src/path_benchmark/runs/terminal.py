@@ -1,7 +1,7 @@
-"""What a run shows on the terminal: how far the whole of it is, instead of every rule's details.
+"""Output of a run on the terminal: progress of the whole run in place of each rule's details.
 
-It reads the engine's log records by their plain attributes (``event``, ``jobid``, ``done``,
-``total``) and knows nothing else of the engine. The engine's own log file keeps everything.
+It reads the attributes ``event``, ``jobid``, ``done`` and ``total`` of the workflow engine's log
+records and depends on nothing else of the engine. The engine's log file has all records.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from contextlib import suppress
 
 import psutil
 
-# Records that tell a reader nothing: what is about to run, and how the engine goes about it.
+# Records that a reader doesn't need: jobs about to run, and internals of the engine.
 CHATTER_EVENTS = {
     "run_info",
     "workflow_started",
@@ -41,17 +41,17 @@ CHATTER = (
     "Using shell",
     "host: ",
 )
-# Wildcards that the reader knows, or that say how a job is run.
-UNTOLD = ("suite", "lane")
-# The remaining time is told once so many jobs have shown how long jobs take.
+# Wildcards that a line doesn't show: the reader knows the suite, and the lane is a detail.
+HIDDEN_WILDCARDS = ("suite", "lane")
+# Number of finished jobs from which the remaining time is estimated.
 LEAST_DONE = 3
 
 
 class NoChatter(logging.Filter):
-    """Keep the engine's chatter off a stream; warnings, errors and plain messages pass."""
+    """Filter that drops the engine's routine messages; warnings, errors and other messages pass."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether a record is for people."""
+        """Return whether a record is shown."""
         if record.levelno >= logging.WARNING:
             return True
         event = getattr(record, "event", None)
@@ -59,7 +59,7 @@ class NoChatter(logging.Filter):
 
 
 class RunProgress(logging.Handler):
-    """Print a line for each finished job: counts of the whole run, time gone, time left.
+    """Print a line for each finished job: counts of the whole run, elapsed and remaining time.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class RunProgress(logging.Handler):
         self._finished: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Note a job's beginning and its end, and print how far the run is."""
+        """Record the beginning and end of a job, and print the progress of the run."""
         event = getattr(record, "event", None)
         if event == "job_info":
             self._jobs[record.jobid] = (_label(record), self._clock())
@@ -88,20 +88,20 @@ class RunProgress(logging.Handler):
             label, began = self._jobs.pop(record.job_id, ("", self._clock()))
             self._finished.append(f"{label} ({_duration(self._clock() - began)})")
         elif event == "progress":
-            self._tell(record.done, record.total)
+            self._report(record.done, record.total)
 
-    def _tell(self, done: int, total: int) -> None:
-        gone = self._clock() - self._began
-        text = f"{done:{len(str(total))}} of {total} jobs, {_duration(gone)} gone"
+    def _report(self, done: int, total: int) -> None:
+        elapsed = self._clock() - self._began
+        text = f"{done:{len(str(total))}} of {total} jobs, {_duration(elapsed)} gone"
         if LEAST_DONE <= done < total:
-            text += f", about {_duration(gone / done * (total - done))} left"
+            text += f", about {_duration(elapsed / done * (total - done))} left"
         self._write(f"[{text}] {', '.join(self._finished)}".rstrip())
         self._finished.clear()
 
 
 def _label(record: logging.LogRecord) -> str:
-    told = [str(v) for k, v in dict(record.wildcards or {}).items() if k not in UNTOLD]
-    return " ".join([record.rule_name.replace("run_", ""), *told])
+    shown = [str(v) for k, v in dict(record.wildcards or {}).items() if k not in HIDDEN_WILDCARDS]
+    return " ".join([record.rule_name.replace("run_", ""), *shown])
 
 
 def _duration(seconds: float) -> str:
@@ -111,32 +111,32 @@ def _duration(seconds: float) -> str:
 
 
 def end_unread() -> None:
-    """End this process and what it started, without a word, once nobody reads what it prints."""
+    """End this process and its children silently once nobody reads its output."""
     if hasattr(signal, "SIGPIPE"):  # not on Windows
         signal.signal(signal.SIGPIPE, _end_if_unread)
 
 
 def end_on_interrupt() -> None:
-    """End this process and what it started with one sentence where the user presses Ctrl-C.
+    """End this process and its children with one sentence when the user presses Ctrl-C.
 
-    What is started from now on doesn't see the interrupt itself: it would print its stack. To be
-    called in the main thread.
+    Processes started from now on don't receive the interrupt, as they would print their stacks.
+    To be called in the main thread.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         signal.signal(signal.SIGINT, _end_interrupted)
         return
-    heard, tell = os.pipe()
+    reader, writer = os.pipe()
 
     def wait() -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        while os.read(heard, 1) != bytes([signal.SIGINT]):
+        while os.read(reader, 1) != bytes([signal.SIGINT]):
             pass
         _end_interrupted()
 
-    # A thread that there is already, such as OpenBLAS's, may be given the interrupt. A handler in
-    # Python then waits until the main thread wakes up, which it may not; the byte comes at once.
-    os.set_blocking(tell, False)
-    signal.set_wakeup_fd(tell)
+    # An existing thread, such as OpenBLAS's, may receive the interrupt. A handler in Python would
+    # then wait for the main thread to wake up, which may never happen; the byte comes at once.
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer)
     signal.signal(signal.SIGINT, lambda *_: None)  # only `wait` ends the process
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     threading.Thread(target=wait, daemon=True).start()
@@ -159,7 +159,7 @@ def _end_if_unread(*_: object) -> None:
 
 
 def _end_all(why: int) -> None:
-    """End this process and what it started, at once: cells are written whole or not at all."""
+    """End this process and its children at once, which is safe as cells are written atomically."""
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
             child.kill()

@@ -1,4 +1,4 @@
-"""The timing lane: methods that take turns in one process, each repeat a row."""
+"""The timing lane: methods take turns in one process; each repeat is a row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .cells import Report
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of one call, and what it returned."""
+    """Seconds of one call, and its result."""
 
     cpu_s: float
     wall_s: float
@@ -23,9 +23,9 @@ class Timing:
 
 
 def stopwatch(call: Callable[[], Any], shortest_s: float = 0.0) -> Timing:
-    """Time a call; one that is shorter than ``shortest_s`` is repeated until that much has passed.
+    """Time a call; one shorter than ``shortest_s`` is repeated to fill about that time.
 
-    Clocks resolve about a microsecond: the mean of many short calls is what can be known.
+    The result is then the mean, as clocks resolve about a microsecond.
     """
     with Stopwatch() as watch:
         result = call()
@@ -45,11 +45,11 @@ class Entrant:
     Attributes
     ----------
     call : function
-        Returns its own `Timing`, so that only the solver is timed.
+        Returns a `Timing` of the solver alone.
     record : function
-        (repeat, timing) -> None; writes the repeat down.
+        (repeat, timing) -> None; records the repeat.
     group : hashable
-        Calls of one group (one method at many parameters) share the budget of a method.
+        Calls of one group (one method at many parameters) share a budget.
     """
 
     call: Callable[[], Timing]
@@ -58,17 +58,16 @@ class Entrant:
 
 
 class Lane:
-    """Entrants that take turns, round after round, so that a busy moment hurts all alike.
+    """Entrants that take turns, round after round, so that load of the machine affects all alike.
 
-    Warm up before: the first round counts.
+    Warm up before, as the first round is recorded.
 
     Parameters
     ----------
     repeats : int
         Rounds for each entrant.
     budget_s : float
-        Wall seconds that the repeats of a group may take; a slower one has fewer rounds, at least
-        one.
+        Wall seconds for all repeats of a group; a slower group has fewer rounds, at least one.
     report : callable
     """
 
@@ -92,7 +91,7 @@ class Lane:
         while any(rounds > done for rounds in wanted):
             for k, entrant in enumerate(self.entrants):
                 if wanted[k] > done:
-                    gc.collect()  # what earlier repeats left, outside every timing
+                    gc.collect()  # garbage of earlier repeats, outside every timing
                     timing = entrant.call()
                     if done == 0:
                         wanted[k] = self._rounds(entrant, timing.wall_s)
@@ -100,8 +99,8 @@ class Lane:
             done += 1
 
     def run(self) -> None:
-        """Time all entrants and write every repeat down."""
-        gc.freeze()  # compilers leave many objects behind, which no collection need look at
+        """Time all entrants and record every repeat."""
+        gc.freeze()  # excludes the many objects of compilers from collections
         for count, (entrant, repeat, timing) in enumerate(self.turns(), start=1):
             entrant.record(repeat, timing)
             self.report(min(0.99, count / (len(self.entrants) * self.repeats)))

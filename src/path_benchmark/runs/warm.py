@@ -12,7 +12,7 @@ from ..solvers import cccp, smo
 
 
 def warm_up() -> str:
-    """Compile the library's functions and the own solvers' ones; say what was compiled."""
+    """Compile the functions of the library and of the benchmark's solvers; return a message."""
     compile_all()
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))

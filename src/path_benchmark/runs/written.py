@@ -1,7 +1,7 @@
-"""What was made of the cells, and whether it still is what was written.
+"""Checksums of the files made from cells, which reveal later changes.
 
-A note beside the files holds their checksums. Where one is altered, truncated or gone, the first of
-them, which the workflow asks for, is set aside: then they are all made again.
+A note beside the files holds their checksums. If a file is altered, truncated or missing, the first
+of them, which the workflow asks for, is renamed, so that all are made again.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from pathlib import Path
 
 from solution_paths.files import write_text
 
-# A note's name: hidden, and what made the files.
+# Pattern of a note's name; the star is the maker of the files.
 NOTES = ".*.sha256.json"
 
 
 def record(folder: str | Path, maker: str, files: Iterable[str | Path]) -> None:
-    """Note the checksums of what ``maker`` wrote below a folder; the first file stands for all."""
+    """Write the checksums of files made by ``maker``; the first file represents all of them."""
     folder = Path(folder)
-    found = {str(Path(file).relative_to(folder)): digest(Path(file)) for file in files}
-    write_text(folder / NOTES.replace("*", maker), json.dumps(found, indent=1))
+    checksums = {str(Path(file).relative_to(folder)): digest(Path(file)) for file in files}
+    write_text(folder / NOTES.replace("*", maker), json.dumps(checksums, indent=1))
 
 
 def digest(file: Path) -> str:
@@ -31,9 +31,9 @@ def digest(file: Path) -> str:
 
 
 def set_damaged_aside(results: str | Path) -> list[str]:
-    """Set aside what is no longer what was written; say so in a sentence for each.
+    """Rename the first file of each note with a changed file; return a sentence for each.
 
-    What is gone altogether needs no word: the workflow sees it.
+    There is none if the first file itself is missing, as the workflow makes it again anyway.
     """
     sentences = []
     for note in sorted(Path(results).glob(f"*/*/{NOTES}")):
@@ -42,12 +42,12 @@ def set_damaged_aside(results: str | Path) -> list[str]:
             first.replace(first.with_name(f"{first.name}.damaged"))
             sentences.append(f"{bad} is not what was written: it is made again.")
         if bad:
-            note.unlink(missing_ok=True)  # where no such file is left, the note stood for it
+            note.unlink(missing_ok=True)  # it represents the first file if that is missing
     return sentences
 
 
 def changed(note: Path) -> tuple[Path, Path | None]:
-    """Return the file that stands for all, and the first that is not what was written."""
+    """Return the file that represents all, and the first file that was changed, or None."""
     try:
         noted = dict(json.loads(note.read_text("utf-8")))
         files = [note.parent / name for name in noted]

@@ -45,7 +45,15 @@ FILES = {
     "path_benchmark/solvers/best.py": "",
     "path_benchmark/papers/p/experiments.py": EXPERIMENTS,
 }
-CACHED = ("code", "_text", "_digest", "_is_package", "_imports", "_homes", "_home")
+CACHED = (
+    "code",
+    "_text",
+    "_digest",
+    "_is_package",
+    "_imports",
+    "_defining_modules",
+    "_defining_module",
+)
 CACHED += ("_statements", "_global_names")
 
 
@@ -105,8 +113,8 @@ def test_of_a_papers_module_the_definitions_in_use_count(hashes):
 
 def test_an_experiment_of_the_repository_reaches_its_model_and_no_other():
     def modules(paper, experiment):
-        used = own._used(own.module_of(paper, experiment), experiment)[1]
-        return own._reached(used)
+        used = own._used_definitions(own.module_of(paper, experiment), experiment)[1]
+        return own._reached_modules(used)
 
     path = modules("quantile_svm", "path")
     assert {"solution_paths.models.quantile_svm", "solution_paths.homotopy.loop"} <= path

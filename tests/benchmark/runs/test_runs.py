@@ -320,7 +320,7 @@ def test_a_paths_certificate_is_a_row_and_the_oracle_is_asked_where_problems_are
     states = (("undecided", "certificate undecided"), ("fails", "certificate failed"))
     for status, said in states:
         found = SimpleNamespace(status=status, ok=False, kkt=np.nan, gap=np.inf, rounding=0.1)
-        judging.add_found(rows, path, found, ", a sample")
+        judging.add_given_certificate(rows, path, found, ", a sample")
         told = [rows.rows[-1][k] for k in ("value", "status", "kkt", "gap", "rounding")]
         assert told == [0.0, said, None, None, 0.1]
         assert rows.rows[-1]["message"].endswith(", a sample")

@@ -35,7 +35,7 @@ from ...objectives.robust import Robust, robust_hinge, robust_tube
 from ...runs.cells import Cell, Report
 from ...runs.config import DataSetSettings
 from ...runs.exploring import add_exploration
-from ...runs.judging import add_found, describe
+from ...runs.judging import add_given_certificate, describe
 from ...runs.paper import Paper
 from ...runs.rows import Rows, or_none
 from ...runs.timing import stopwatch
@@ -461,7 +461,7 @@ def _add_path(rows: Rows, path: OutlierPath, points: int, hyper: dict) -> None:
     """Add a path's certificate, its jumps and local optimality."""
     found = path.certify(n_random=points)
     method = f"op_{hyper['homotopy']}"
-    columns = add_found(rows, path, found, method=method, hyper_parameters=hyper)
+    columns = add_given_certificate(rows, path, found, method=method, hyper_parameters=hyper)
     jumps = path.jumps
     rows.add("jumps", len(jumps), **columns)
     falls = np.array([(jump.before - jump.after) / jump.before for jump in jumps])

@@ -21,7 +21,7 @@ from ...data import load
 from ...runs.cells import Cell, Report
 from ...runs.config import DataSetSettings
 from ...runs.exploring import LINE, moving_lines
-from ...runs.judging import add_found
+from ...runs.judging import add_given_certificate
 from ...runs.paper import Paper
 from ...runs.rows import Rows, or_none
 from ...runs.timing import Lane, Timing, stopwatch
@@ -101,7 +101,7 @@ def _compare(cell: Cell, model: Model, rows: Rows, report: Report) -> None:
     data = Data.of(found.X, found.y, cell.data.rows, cell.data.features, cell.seed())
     path = model.path(data)  # compiles, loads
     told = {"hyper_parameters": {"parameter": path.parameter}}
-    carried = add_found(rows, path, path.certify(at_breakpoints=True), **told)
+    carried = add_given_certificate(rows, path, path.certify(at_breakpoints=True), **told)
     rows.add("n", len(data.y), method="data")
     rows.add("d", data.X.shape[1], method="data")
     points = grid(path, settings.points)[:: -(-settings.points // settings.solved)]
