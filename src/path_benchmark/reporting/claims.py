@@ -126,11 +126,11 @@ def _of_row(
 ) -> Iterable[Claim]:
     """Decide on the paper's data and on others apart, so that neither speaks for the other."""
     names = tuple(d for d in every if not row.only or d in row.only)
-    own = tuple(d for d in names if study.is_papers(d))
+    of_paper = tuple(d for d in names if study.is_papers(d))
     if row.data == "any" and row.source == "this project":
         parts = [(names, True)]
     else:
-        parts = [(own, True), (tuple(d for d in names if d not in own), False)]
+        parts = [(of_paper, True), (tuple(d for d in names if d not in of_paper), False)]
     for chosen, papers in parts:
         part = part_of(chosen)
         for case in measure(part, **row.options) if chosen else ():
@@ -168,9 +168,9 @@ def _cut_short(row: Row, study: Study, data: tuple[str, ...]) -> str:
     for experiment, least in row.needs.items():
         for key, wanted in least.items():
             if key == "splits":
-                own = study.results["experiment"] == experiment
-                own &= study.results["dataset"].isin(data)
-                found = study.results.loc[own, "split"].nunique()
+                mask = study.results["experiment"] == experiment
+                mask &= study.results["dataset"].isin(data)
+                found = study.results.loc[mask, "split"].nunique()
             else:
                 found = np.max(getattr(study.settings[experiment], key))
             if found < wanted:
@@ -244,18 +244,18 @@ def complaints(checks: Iterable[Check], results: pd.DataFrame) -> list[str]:
     """Return a sentence for each row that breaks a bound; what is no number breaks it."""
     found = []
     for check in checks:
-        own = results[results["metric"] == check.metric]
+        rows = results[results["metric"] == check.metric]
         if check.experiment:
-            own = own[own["experiment"] == check.experiment]
+            rows = rows[rows["experiment"] == check.experiment]
         if check.method:
-            own = own[own["method"].isin(check.method)]
-        value = own[check.column].astype(float)
+            rows = rows[rows["method"].isin(check.method)]
+        value = rows[check.column].astype(float)
         low = -np.inf if check.at_least is None else check.at_least
         high = np.inf if check.at_most is None else check.at_most
         found += [
             f"{row.experiment} on {row.dataset}, split {row.split}: "
             + Words().format(check.says, value=getattr(row, check.column))
-            for row in own[~value.between(low, high)].itertuples()
+            for row in rows[~value.between(low, high)].itertuples()
         ]
     return found
 
@@ -293,10 +293,10 @@ def scores(
     **chosen
         Hyper-parameters of the rows.
     """
-    own = study.only(experiment=experiment, metric=metric)
+    part = study.only(experiment=experiment, metric=metric)
     for key, value in chosen.items():
-        own = own[hyper(own, key) == value]
-    for dataset, group in own.groupby("dataset", sort=False):
+        part = part[hyper(part, key) == value]
+    for dataset, group in part.groupby("dataset", sort=False):
         # a rival that is missing has no splits: then nothing is decided
         found = {m: group[group["method"] == m] for m in (stated, *rivals)}
         if not len(found[stated]) or not any(len(found[m]) for m in rivals):
@@ -325,8 +325,8 @@ def values(
     Their largest and smallest are ``worst`` and ``least``; ``groups`` tells splits apart.
     """
     chosen = {"metric": metric, "experiment": experiment, "method": method}
-    own = study.only(**{column: value for column, value in chosen.items() if value})
-    for key, group in own.groupby(by or (lambda _: ""), sort=False):
+    rows = study.only(**{column: value for column, value in chosen.items() if value})
+    for key, group in rows.groupby(by or (lambda _: ""), sort=False):
         found = group["value"].to_numpy(float)
         numbers = {"values": found, "worst": found.max(), "least": found.min(), "n": len(found)}
         data = tuple(group["dataset"].unique())

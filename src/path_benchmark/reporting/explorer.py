@@ -275,17 +275,19 @@ def slices_of(
     lines : str
         What the lines are: "coefficients", "duals".
     """
-    own = study.curves
-    own = own[(own["experiment"] == experiment) & (own["dataset"] == dataset) & (own["split"] == 0)]
-    value = hyper(own, second).astype(float)
+    rows = study.curves
+    rows = rows[
+        (rows["experiment"] == experiment) & (rows["dataset"] == dataset) & (rows["split"] == 0)
+    ]
+    value = hyper(rows, second).astype(float)
     return [
-        _slice(own[value == v], f"{symbol} = {v:g}", list(grid), lines)
+        _slice(rows[value == v], f"{symbol} = {v:g}", list(grid), lines)
         for v in sorted(value.unique())
     ]
 
 
-def _slice(own: pd.DataFrame, label: str, grid: list[float], lines: str) -> Slice:
-    of = dict(list(own.groupby("curve", sort=False)))
+def _slice(rows: pd.DataFrame, label: str, grid: list[float], lines: str) -> Slice:
+    of = dict(list(rows.groupby("curve", sort=False)))
 
     def curves(prefix: str, step: bool, names: dict[str, str]) -> list[Curve]:
         return [

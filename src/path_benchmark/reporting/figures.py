@@ -143,11 +143,11 @@ def _dodge(ax: object) -> None:
                 return scale.inverted().transform(scale.transform(np.asarray(x, float)) + shift)
 
             line, caps, segments = bars.lines
-            for own in (line, *caps):
-                own.set_xdata(moved(own.get_xdata()))
-            for own in segments:
-                ends = [np.column_stack([moved(s[:, 0]), s[:, 1]]) for s in own.get_segments()]
-                own.set_segments(ends)
+            for part in (line, *caps):
+                part.set_xdata(moved(part.get_xdata()))
+            for part in segments:
+                ends = [np.column_stack([moved(s[:, 0]), s[:, 1]]) for s in part.get_segments()]
+                part.set_segments(ends)
 
 
 def _tell_apart(ax: object, legends: list) -> None:

@@ -108,9 +108,9 @@ def together(first: float, second: float, digits: int = 4) -> tuple[str, str, st
         return tuple(power(v) if known(v) and v else _odd(v) for v in (first, second, difference))
     decimals = min(max(places(size, digits) for size in sizes), 4 if min(sizes) >= 1e-2 else 6)
     decimals = trimmed(sizes, decimals)
-    own = _decimals(repr(float(first)).removesuffix(".0")) if known(first) else None
+    printed = _decimals(repr(float(first)).removesuffix(".0")) if known(first) else None
     return (
-        _fixed(first, decimals if own is None or own > PRINTED else own),
+        _fixed(first, decimals if printed is None or printed > PRINTED else printed),
         _fixed(second, decimals),
         _fixed(difference, decimals, sign=True),
     )

@@ -51,8 +51,8 @@ def layout(table: Mapping[str, Any]) -> dict[str, Any]:
     whole = sum(column["width"] + GAP for column in columns)
     parts = [columns] if whole <= LANDSCAPE else _parts(columns[:keys], columns[keys:])
     made = [
-        {"columns": own, "rows": list(zip(*(column["cells"] for column in own), strict=True))}
-        for own in parts
+        {"columns": part, "rows": list(zip(*(column["cells"] for column in part), strict=True))}
+        for part in parts
     ]
     return {"landscape": whole > PORTRAIT, "parts": made}
 

@@ -212,10 +212,10 @@ class Outputs:
     def all_tables(self, study: Study) -> dict[str, pd.DataFrame]:
         """Return every table that has rows."""
         maker = Maker(self.folder or Path(), self.names, self.frames)
-        own = {table.name: maker.make(table, study) for table in self.tables_file.tables}
-        shared = {} if own else {"table_metrics": tab.metrics(study)}
+        tables = {table.name: maker.make(table, study) for table in self.tables_file.tables}
+        shared = {} if tables else {"table_metrics": tab.metrics(study)}
         shared["table_certificates"] = tab.certificates(study, self.names)
-        return {name: frame for name, frame in {**own, **shared}.items() if len(frame)}
+        return {name: frame for name, frame in {**tables, **shared}.items() if len(frame)}
 
     def all_highlights(self, study: Study, tables: dict[str, pd.DataFrame]) -> list[Highlight]:
         """Return what the page opens with."""
@@ -296,14 +296,14 @@ class Outputs:
             ),
         )
         table = next(t for t in (*self.tables_file.tables, *shared) if t.name == name)
-        own = study.showing(frame)
-        more = self.frames[table.notes_from](own, **table.options) if table.notes_from else []
+        part = study.showing(frame)
+        more = self.frames[table.notes_from](part, **table.options) if table.notes_from else []
         more = [*more, *frame.attrs.get("notes", [])]
-        notes = [*table.notes, *more, *_data_note(table.experiments, own, splits=True)]
+        notes = [*table.notes, *more, *_data_note(table.experiments, part, splits=True)]
         if table.experiments or name == "table_metrics":
             notes += study.failures(*table.experiments)
-        notes += [text for text in [made(own, table.experiments)] if text]
-        heading = own.titled(table.heading, table.experiments)
+        notes += [text for text in [made(part, table.experiments)] if text]
+        heading = part.titled(table.heading, table.experiments)
         shown = tab.show(frame, name, heading, notes, study.command(table.experiments))
         shown = replace(shown, evidence=table.evidence)
         tab.write_table(frame, shown, folder)
@@ -340,14 +340,14 @@ def _described(made: Drawn, study: Study) -> dict:
 def _cut(made: Drawn, study: Study) -> list[str]:
     """Say what of the paper's figure a suite leaves out."""
     told = []
-    for own in made.whole:
-        if own.setting == "splits":
+    for whole in made.whole:
+        if whole.setting == "splits":
             results = study.results[study.results["experiment"] == made.experiments[0]]
             found = results["split"].nunique()
         else:
-            found = len(getattr(study.settings[made.experiments[0]], own.setting))
-        if found < own.of:
-            told.append(f"{found} of {own.of} {own.what}")
+            found = len(getattr(study.settings[made.experiments[0]], whole.setting))
+        if found < whole.of:
+            told.append(f"{found} of {whole.of} {whole.what}")
     return [f"Of the paper's figure this is a part: {', '.join(told)}."] if told else []
 
 
@@ -371,21 +371,21 @@ def said(sentences: tuple[Said, ...], study: Study) -> list[str]:
     A sentence with ``cut`` is said where a setting of its experiment is below that.
     """
     texts = []
-    for own in sentences:
-        settings = study.settings.get(own.experiment)
-        ran = [*study.ran(own.experiment)] if own.experiment else study.results["dataset"].tolist()
-        if (own.experiment and not ran) or (own.dataset and own.dataset not in ran):
+    for one in sentences:
+        settings = study.settings.get(one.experiment)
+        ran = [*study.ran(one.experiment)] if one.experiment else study.results["dataset"].tolist()
+        if (one.experiment and not ran) or (one.dataset and one.dataset not in ran):
             continue
-        if all(getattr(settings, key) < least for key, least in own.cut.items()):
+        if all(getattr(settings, key) < least for key, least in one.cut.items()):
             fields = {"common": study.common, "own": settings or SimpleNamespace()}
-            texts.append(cl.Words().format(own.text, **fields))
+            texts.append(cl.Words().format(one.text, **fields))
     return texts
 
 
 def certificates_held(study: Study) -> dict[str, list[int]]:
     """Count of each data set how many of its paths are certified, and how many there are."""
-    own = study.results[study.results["metric"] == "certificate"]
-    held = (own["value"] == 1.0).groupby(own["dataset"], sort=False).agg(["sum", "size"])
+    rows = study.results[study.results["metric"] == "certificate"]
+    held = (rows["value"] == 1.0).groupby(rows["dataset"], sort=False).agg(["sum", "size"])
     return {study.name(d): [int(row["sum"]), int(row["size"])] for d, row in held.iterrows()}
 
 

@@ -181,14 +181,14 @@ def _counts(found: Counter, order: Iterable[str]) -> str:
 
 def _kind(paper: Mapping, cells: Counter, claims: Counter) -> str:
     """Judge a paper by its own data alone; what failed, or isn't certified anywhere, is no tick."""
-    own = {d["name"]: d["failures"] for d in paper["data"] if d["papers"]}
+    failures = {d["name"]: d["failures"] for d in paper["data"] if d["papers"]}
     good = cells[AGREES] + claims[SUPPORTED]
     uncertified = {name for name, (held, total) in paper["certificates"].items() if held < total}
-    if cells[DIFFERS] + claims[NOT_SUPPORTED] or uncertified & own.keys():
+    if cells[DIFFERS] + claims[NOT_SUPPORTED] or uncertified & failures.keys():
         return DIFFERS
-    if not (good and own):
+    if not (good and failures):
         return NOT_TESTED
-    return INCONCLUSIVE if uncertified or any(own.values()) else AGREES
+    return INCONCLUSIVE if uncertified or any(failures.values()) else AGREES
 
 
 def told(data: Mapping) -> str:

@@ -143,9 +143,9 @@ class Maker:
         rows: list[dict] = []
         for dataset in self._shown(spec, published, study):
             paper = published[published[column] == self._key(spec, study, dataset)]
-            own = study.only(experiment=spec.experiment, dataset=dataset, **spec.where)
+            part = study.only(experiment=spec.experiment, dataset=dataset, **spec.where)
             make = self._quantities if spec.quantities else self._methods
-            rows += make(spec, study, dataset, paper, own)
+            rows += make(spec, study, dataset, paper, part)
         if not spec.absent and (rows or spec.experiment in study.planned):
             rows += self._not_run(spec, published, study)
         if spec.quantities:
@@ -159,7 +159,7 @@ class Maker:
         column = "id" if spec.key == "id" else "dataset"
         ran = [self._key(spec, study, d) for d in self._shown(spec, published, study)]
         known = [self._key(spec, study, d) for d in study.datasets if _is(study, d, spec.of)]
-        names, rows = {method: self.names[own] for own, method in spec.methods.items()}, []
+        names, rows = {method: self.names[ours] for ours, method in spec.methods.items()}, []
         planned = spec.experiment in study.planned
         for paper, verdict in not_run(published, column, ran, known, planned):
             dataset = study.name(paper["dataset"]) if spec.key == "name" else paper["dataset"]
@@ -181,11 +181,11 @@ class Maker:
         return study.name(dataset) if spec.key == "title" else study.datasets[dataset].id
 
     def _quantities(
-        self, spec: Compare, study: Study, dataset: str, paper: pd.DataFrame, own: pd.DataFrame
+        self, spec: Compare, study: Study, dataset: str, paper: pd.DataFrame, part: pd.DataFrame
     ) -> list[dict]:
         rows = []
         for name, quantity in spec.quantities.items():
-            values = own[own["metric"] == quantity.metric]
+            values = part[part["metric"] == quantity.metric]
             if not len(values) and not spec.absent:
                 continue
             # each kernel's cell tells the sizes anew
@@ -197,10 +197,10 @@ class Maker:
         return rows
 
     def _methods(
-        self, spec: Compare, study: Study, dataset: str, paper: pd.DataFrame, own: pd.DataFrame
+        self, spec: Compare, study: Study, dataset: str, paper: pd.DataFrame, selected: pd.DataFrame
     ) -> list[dict]:
-        own = own[own["metric"] == spec.metric]
-        chosen, rows = with_hyper(own, spec.hyper), []
+        selected = selected[selected["metric"] == spec.metric]
+        chosen, rows = with_hyper(selected, spec.hyper), []
         found = {m: chosen[chosen["method"] == m] for m in spec.methods}
         found = {m: values for m, values in found.items() if len(values)}
         means = [values["value"].mean() for values in found.values()]
@@ -217,7 +217,9 @@ class Maker:
             row = compared(study.name(dataset), self.names[method], theirs, ours, verdict)
             row |= {"splits": n, "paper's std": spread, "our std": std}
             for name, others in spec.also.items():
-                row[name] = with_hyper(own[own["method"] == method], others)["value"].mean()
+                row[name] = with_hyper(selected[selected["method"] == method], others)[
+                    "value"
+                ].mean()
             rows.append(row | {"best here": bool(abs(ours - best) <= 1e-12)})
         return rows
 
@@ -239,10 +241,10 @@ class Maker:
         return pd.DataFrame(rows).dropna(axis="columns", how="all")
 
     def _results(self, spec: Summary, study: Study) -> pd.DataFrame:
-        own = study.only(**spec.where)
+        rows = study.only(**spec.where)
         metrics = {text.split()[-1] for text in spec.columns.values()}
-        own = own[own["metric"].isin(metrics)]
-        return own.assign(**{key: hyper(own, key) for key in spec.hyper})
+        rows = rows[rows["metric"].isin(metrics)]
+        return rows.assign(**{key: hyper(rows, key) for key in spec.hyper})
 
     def _named(self, column: str, value: Any, study: Study) -> Any:
         if column == "dataset":

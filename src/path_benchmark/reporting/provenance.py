@@ -51,8 +51,8 @@ def made(study: Study, experiments: Iterable[str]) -> str:
     Last, how many of them other code made than what makes them now; see `path_benchmark.runs.code`.
     """
     results, wanted = study.results, list(experiments)
-    own = results[results["experiment"].isin(wanted)] if wanted else results
-    kinds = own.groupby(["experiment", "versions"], observed=True, sort=False).size()
+    rows = results[results["experiment"].isin(wanted)] if wanted else results
+    kinds = rows.groupby(["experiment", "versions"], observed=True, sort=False).size()
     if kinds.empty:
         return ""
     made = [(e, json.loads(text), int(n)) for (e, text), n in kinds.items()]
@@ -64,9 +64,9 @@ def made(study: Study, experiments: Iterable[str]) -> str:
     when = f" {' to '.join(dict.fromkeys((dates[0], dates[-1])))}" if dates else ""
     named = ", ".join(f"{name} ({count(n, 'row')})" for name, n in commits.most_common())
     text = f"Computed{when}, commit{'s' * (len(commits) > 1)} {named}, on "
-    text += f"{'; '.join(own['machine'].astype(str).unique())}."
+    text += f"{'; '.join(rows['machine'].astype(str).unique())}."
     other = sum(n for e, said, n in made if {k: said.get(k) for k in CODE} != code(study.paper, e))
-    share = "All" if other == len(own) else other
+    share = "All" if other == len(rows) else other
     return text + f" {share} of these rows are by other code than this page's." * bool(other)
 
 

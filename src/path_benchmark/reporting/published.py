@@ -85,11 +85,13 @@ def _cell(row: Mapping, printed: Mapping[str, str]) -> str:
         return ours
     spreads = [row.get(name, math.nan) for name in ("paper's std", "our std")]
     texts = (printed.get(repr(float(spreads[0])), ""), "")
-    theirs, own = (
+    theirs, our_spread = (
         f" ± {text or significant(s, 2)}" if pd.notna(s) else ""
         for s, text in zip(spreads, texts, strict=True)
     )
-    return f"*{paper}{theirs}* / {ours}{own if ours != NOTHING else ''} {sign(row['verdict'])}"
+    return (
+        f"*{paper}{theirs}* / {ours}{our_spread if ours != NOTHING else ''} {sign(row['verdict'])}"
+    )
 
 
 def _anchor(title: str) -> str:
@@ -143,11 +145,11 @@ def _short(heading: str) -> str:
 
 def _explanation(content: Mapping, table: str, cells: Mapping[str, str]) -> str:
     """Say what was found to explain a cell that differs."""
-    for own in content["explained"]:
-        named = table in own["tables"] and cells.get("data set") in own["datasets"]
-        if named and re.search(own["quantities"], cells.get("quantity", "")):
-            head = "Explained" if own["cause"] else "Unexplained, but"
-            return f"{head}: {own['text'].rstrip('.')}"
+    for explained in content["explained"]:
+        named = table in explained["tables"] and cells.get("data set") in explained["datasets"]
+        if named and re.search(explained["quantities"], cells.get("quantity", "")):
+            head = "Explained" if explained["cause"] else "Unexplained, but"
+            return f"{head}: {explained['text'].rstrip('.')}"
     return "Unexplained"
 
 
@@ -165,9 +167,9 @@ def merged(parts: list[dict]) -> dict:
         The same of all; ``parts`` holds those of which something is shown. Tables, figures and
         claims know their ``suite``, tables and figures their ``folder``.
     """
-    own = {key: _firsts(parts, key, _name) for key in ("tables", "figures", "highlights")}
-    own["claims"] = _claims(parts)
-    suites = {item["suite"] for items in own.values() for item in items}
+    firsts = {key: _firsts(parts, key, _name) for key in ("tables", "figures", "highlights")}
+    firsts["claims"] = _claims(parts)
+    suites = {item["suite"] for items in firsts.values() for item in items}
     shown = [part for part in parts if part["suite"] in suites]
     held: dict[str, list[int]] = {}
     for name, counts in (pair for part in shown for pair in part["certificates"].items()):
@@ -175,7 +177,7 @@ def merged(parts: list[dict]) -> dict:
     data = {d["name"]: d for part in shown for d in part["data"]}
     left = [sentence for part in parts for sentence in part["left"]]
     joined = {"certificates": held, "data": list(data.values()), "left": left, "parts": shown}
-    return {**parts[0], **own, **joined}
+    return {**parts[0], **firsts, **joined}
 
 
 def _name(item: Mapping) -> str:
@@ -211,8 +213,8 @@ def _claims(parts: list[dict]) -> list[dict]:
     for part in parts:
         of: dict[tuple, list[dict]] = {}
         for claim in part["claims"]:
-            own = {**claim, "suite": part["suite"]}
-            of.setdefault((claim["claim"], claim["source"]), []).append(own)
+            told = {**claim, "suite": part["suite"]}
+            of.setdefault((claim["claim"], claim["source"]), []).append(told)
         for key, claims in of.items():
             before = found.setdefault(key, [])
             said = {claim["verdict"] for claim in before}
@@ -230,8 +232,8 @@ def read(folders: Iterable[Path]) -> dict[str, dict]:
             raise SystemExit(f"{folder} holds no <paper>/outputs.json: run the suite first.")
         for file in files:
             content = json.loads(file.read_text("utf-8"))
-            own = {"name": file.parent.name, "folder": file.parent}
-            found.setdefault(file.parent.name, []).append(content | own)
+            place = {"name": file.parent.name, "folder": file.parent}
+            found.setdefault(file.parent.name, []).append(content | place)
     return {name: merged(found[name]) for name in sorted(found)}
 
 
@@ -240,15 +242,15 @@ def write(folders: Iterable[Path], out: Path) -> str:
     papers = read(folders)
     origin = f"{provenance.now()}, commit {provenance.commit(Path.cwd()) or 'unknown'}"
     for name, paper in papers.items():
-        own = out / name
-        shutil.rmtree(own, ignore_errors=True)
-        own.mkdir(parents=True)
+        place = out / name
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
         for table in _shown(paper["tables"]):
             file = table["folder"] / "tables" / f"{table['name']}.csv"
             table["pivot"] = pivot(pd.read_csv(file), paper["printed"])
-            shutil.copy(file, own)
+            shutil.copy(file, place)
         for figure in paper["figures"]:
-            shutil.copy(figure["folder"] / "figures" / f"{figure['name']}.png", own)
+            shutil.copy(figure["folder"] / "figures" / f"{figure['name']}.png", place)
         names = {figure["name"]: figure for figure in paper["figures"]}
         paper["tables"].sort(key=lambda table: bool(table.get("evidence")))
         paper |= {
@@ -303,9 +305,9 @@ def _shown(tables: list[dict]) -> list[dict]:
 
 def put_into(readme: Path, block: str) -> None:
     """Replace the block of results in a README, or add it at the end."""
-    text, own = readme.read_text("utf-8"), f"{BEGIN}\n{block}{END}"
+    text, marked = readme.read_text("utf-8"), f"{BEGIN}\n{block}{END}"
     pattern = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.S)
-    new = pattern.sub(lambda _: own, text) if pattern.search(text) else f"{text}\n{own}\n"
+    new = pattern.sub(lambda _: marked, text) if pattern.search(text) else f"{text}\n{marked}\n"
     write_text(readme, new)
 
 

@@ -56,8 +56,8 @@ class Study:
     def ran(self, experiment: str) -> list[str]:
         """List the data sets of an experiment, in the order of the paper's settings."""
         names = self.results.loc[self.results["experiment"] == experiment, "dataset"]
-        own = set(names.unique())
-        return [name for name in self.datasets if name in own] + sorted(own - set(self.datasets))
+        seen = set(names.unique())
+        return [name for name in self.datasets if name in seen] + sorted(seen - set(self.datasets))
 
     def is_papers(self, dataset: str) -> bool:
         """Tell whether a data set is the paper's own, and no stand-in."""
@@ -84,11 +84,11 @@ class Study:
 
     def splits_run(self, experiments: Iterable[str]) -> str:
         """Say how many splits some experiments ran of each data set."""
-        own = self.only()
-        own = own[own["experiment"].isin(list(experiments))]
-        if own.empty:
+        rows = self.only()
+        rows = rows[rows["experiment"].isin(list(experiments))]
+        if rows.empty:
             return "no split"
-        counts = own.groupby(["experiment", "dataset"])["split"].nunique()
+        counts = rows.groupby(["experiment", "dataset"])["split"].nunique()
         least, most = int(counts.min()), int(counts.max())
         return count(most, "split") if least == most else f"{least} to {most} splits"
 
@@ -149,9 +149,9 @@ class Study:
 
     def steps(self, name: str, **wanted: object) -> tuple[np.ndarray, np.ndarray]:
         """Return (x, y) of one curve, ascending; as a step, ``y[k]`` holds from ``x[k]`` on."""
-        own = self.curve(name, **wanted)
-        order = np.argsort(own["x"].to_numpy(), kind="stable")
-        return own["x"].to_numpy()[order], own["y"].to_numpy()[order]
+        points = self.curve(name, **wanted)
+        order = np.argsort(points["x"].to_numpy(), kind="stable")
+        return points["x"].to_numpy()[order], points["y"].to_numpy()[order]
 
     def failures(self, *experiments: str) -> list[str]:
         """List each kind of failure in some experiments (in all, if none is named)."""
@@ -183,7 +183,7 @@ def make_study(
     """Join results with the settings of the suite that made them."""
     file, plans = paper.file(config), paper.plans(config, suite)
     datasets = {name: paper.data(file, name) for name in file.datasets}
-    own = {name for name, data in datasets.items() if data.place}
+    of_paper = {name for name, data in datasets.items() if data.place}
     return Study(
         paper.name,
         suite,
@@ -194,7 +194,7 @@ def make_study(
         {plan.experiment.name: plan.settings for plan in plans},
         paper.common.model_validate(file.settings),
         datasets,
-        frozenset(plan.experiment.name for plan in plans if own & {*plan.run.datasets}),
+        frozenset(plan.experiment.name for plan in plans if of_paper & {*plan.run.datasets}),
     )
 
 

@@ -250,16 +250,18 @@ def compared(dataset: str, quantity: str, paper: float, ours: float, verdict: st
 # Hyper-parameters that tell paths apart are the columns of `certificates`.
 def certificates(study: Study, names: Mapping[str, str]) -> pd.DataFrame:
     """One row for each path's certificate: the gap, and how far rounding may have moved it."""
-    own = study.only(metric="certificate")
-    keys = list(dict.fromkeys(key for h in own["hyper"] for key in h))
-    varying = [k for k in keys if len({str(h.get(k)) for h in own["hyper"]}) > 1]
+    part = study.only(metric="certificate")
+    keys = list(dict.fromkeys(key for h in part["hyper"] for key in h))
+    varying = [k for k in keys if len({str(h.get(k)) for h in part["hyper"]}) > 1]
     rows = [
         {
             "experiment": row.experiment,
             "data set": study.name(row.dataset),
             "split": row.split,
             **(
-                {"method": names.get(row.method, row.method)} if own["method"].nunique() > 1 else {}
+                {"method": names.get(row.method, row.method)}
+                if part["method"].nunique() > 1
+                else {}
             ),
             **{key: row.hyper.get(key) for key in varying},
             "breakpoints": row.n_breakpoints,
@@ -268,7 +270,7 @@ def certificates(study: Study, names: Mapping[str, str]) -> pd.DataFrame:
             "rounding of the gap": row.rounding,
             "holds": bool(row.value == 1.0),
         }
-        for row in own.itertuples()
+        for row in part.itertuples()
     ]
     frame = pd.DataFrame(rows)
     for column in ("breakpoints", *varying):

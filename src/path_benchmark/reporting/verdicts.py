@@ -127,12 +127,12 @@ def on_mean(
         return _agrees(abs(paper - ours) <= SINGLE_SHARE * abs(paper))
     if ours_n < LEAST_SPLITS or _unknown(ours_std):
         return f"{CANT_TELL}: {ours_n} split{'s' * (ours_n != 1)} here"
-    own, size = (ours, ours_std, ours_n), abs(paper if of is None else of)
+    measured, size = (ours, ours_std, ours_n), abs(paper if of is None else of)
     if not _unknown(paper_std) and paper_n > 1:
-        low, high = difference_interval(own, (paper, paper_std, paper_n))
+        low, high = difference_interval(measured, (paper, paper_std, paper_n))
         margin = MARGIN * size
     else:
-        low, high = draw_interval(paper, *own)
+        low, high = draw_interval(paper, *measured)
         margin = COUNT_MARGIN * size
     if max(-low, high) <= margin:
         return AGREES
@@ -159,17 +159,17 @@ def shifted(frame: pd.DataFrame, units: list[str]) -> tuple[pd.DataFrame, str]:
     """
     if "splits" not in frame or not set(units) <= set(frame):
         return frame, ""
-    own = frame[frame["paper"].notna() & frame["ours"].notna() & (frame["splits"] > 1)]
-    if len(own) < 2:
+    known = frame[frame["paper"].notna() & frame["ours"].notna() & (frame["splits"] > 1)]
+    if len(known) < 2:
         return frame, ""
-    apart = (own["ours"] - own["paper"]) / own["paper"].abs()
+    apart = (known["ours"] - known["paper"]) / known["paper"].abs()
     lower, n, _ = sign_test(apart)
-    below, of, p = sign_test(apart.groupby([own[c] for c in units]).mean())
+    below, of, p = sign_test(apart.groupby([known[c] for c in units]).mean())
     text = f"Ours is lower in {lower} of {n} cells, and on average in {below} of {of} data sets"
     if p >= LEVEL:
         return frame, f"{text} (sign test over these p = {p:.2g})."
     verdict = frame["verdict"].where(frame["verdict"] != AGREES, f"{CANT_TELL}: {SHIFT}")
-    frame = frame.assign(verdict=frame["verdict"].where(~frame.index.isin(own.index), verdict))
+    frame = frame.assign(verdict=frame["verdict"].where(~frame.index.isin(known.index), verdict))
     return frame, f"{text} (sign test over these p = {p:.2g}): {SHIFT}, and no cell of it agrees."
 
 

@@ -80,8 +80,8 @@ def _same_rows(X, Z) -> bool:
     if X is Z or not (sp.issparse(X) and sp.issparse(Z)):
         return X is Z
     return X.shape == Z.shape and all(
-        len(own) == len(other) and np.shares_memory(own, other)
-        for own, other in ((X.data, Z.data), (X.indices, Z.indices))
+        len(one) == len(other) and np.shares_memory(one, other)
+        for one, other in ((X.data, Z.data), (X.indices, Z.indices))
     )
 
 

@@ -115,5 +115,5 @@ def by_highs(problem: Problem) -> verify.Answer:
     x, multipliers, status = Solver(stated, ORACLE).call(stated.moving(at))
     if status != "Optimal":
         raise RuntimeError(f"HiGHS finds no solution of the problem ({status}): check it.")
-    own, equal = stated.programmes[0.0], len(stated.fixed.b)
-    return own.answer(x, multipliers[:equal], multipliers[equal:])
+    quadratic, equal = stated.programmes[0.0], len(stated.fixed.b)
+    return quadratic.answer(x, multipliers[:equal], multipliers[equal:])

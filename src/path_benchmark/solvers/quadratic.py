@@ -70,16 +70,16 @@ def programme(problem: Problem) -> Programme:
     widths = [_widths(group.pieces) for group in groups]
     rows, quadratic, costs, knots = [], [], [], []
     for k, group in enumerate(groups):
-        own, free = group.pieces, sp.csr_array(group.free)[:, :r]
-        n, segments = own.slopes.shape
+        pieces, free = group.pieces, sp.csr_array(group.free)[:, :r]
+        n, segments = pieces.slopes.shape
         X = entries(group.X if K is None else Product(group.X, K))
         travel = sp.kron(sp.eye_array(n), np.r_[1.0, -np.ones(segments - 1)][None])
         blocks = [sp.csr_array((n, other.size)) for other in widths]
         blocks[k] = travel
         rows.append(sp.hstack([sp.csr_array(X), free, *blocks]))
-        quadratic.append(sp.diags_array(own.curvature.ravel()))
-        costs.append(np.column_stack([-own.slopes[:, :1], own.slopes[:, 1:]]).ravel())
-        knots.append(own.knots[:, 0])
+        quadratic.append(sp.diags_array(pieces.curvature.ravel()))
+        costs.append(np.column_stack([-pieces.slopes[:, :1], pieces.slopes[:, 1:]]).ravel())
+        knots.append(pieces.knots[:, 0])
     ridge = problem.ridge * (sp.eye_array(d) if K is None else sp.csr_array(K))
     P = sp.csc_matrix(sp.block_diag([ridge, sp.csr_array((r, r)), *quadratic]))
     q = np.concatenate([np.zeros(d), problem.linear, *costs])
@@ -99,11 +99,11 @@ def programme(problem: Problem) -> Programme:
     )
 
 
-def _widths(own: Pieces) -> np.ndarray:
+def _widths(pieces: Pieces) -> np.ndarray:
     """Return the widths of segments, (n, m + 1), the outer ones up to the ends of the domain."""
-    return np.column_stack(
-        [own.knots[:, 0] - own.low, np.diff(own.knots, axis=1), own.high - own.knots[:, -1]]
-    )
+    knots = pieces.knots
+    inner = np.diff(knots, axis=1)
+    return np.column_stack([knots[:, 0] - pieces.low, inner, pieces.high - knots[:, -1]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,10 +131,10 @@ class Statements:
         made = {t: programme(problem) for t, problem in problems.items()}
         first, *others = made.values()
         still = all(
-            (own.A != first.A).nnz == 0
-            and (own.G != first.G).nnz == 0
-            and np.array_equal(own.b, first.b)
-            for own in others
+            (other.A != first.A).nnz == 0
+            and (other.G != first.G).nnz == 0
+            and np.array_equal(other.b, first.b)
+            for other in others
         )
         return cls(made, still, next(iter(made)))
 
@@ -145,13 +145,13 @@ class Statements:
     @cached_property
     def fixed(self) -> Fixed:
         """What a solver is told once."""
-        own = self.programmes[self.first]
-        return Fixed(own.A, own.b, own.G, np.where(own.signed, 0.0, -np.inf))
+        one = self.programmes[self.first]
+        return Fixed(one.A, one.b, one.G, np.where(one.signed, 0.0, -np.inf))
 
     def moving(self, at: Parameters) -> Moving:
         """Return what it is told at t."""
-        own = self.programmes[at["t"]]
-        return Moving(own.P, own.q, own.h, own.high if np.isfinite(own.high).any() else None)
+        one = self.programmes[at["t"]]
+        return Moving(one.P, one.q, one.h, one.high if np.isfinite(one.high).any() else None)
 
     def is_linear(self, at: Parameters) -> bool:
         """Tell whether there is no quadratic term."""
@@ -159,5 +159,5 @@ class Statements:
 
     def read(self, x: np.ndarray, multiplier: np.ndarray, at: Parameters) -> Answer:
         """Return the model; the judge finds the multiplier of Gx <= h that bounds best."""
-        own = self.programmes[at["t"]]
-        return replace(own.answer(x, multiplier, np.zeros(len(own.h))), multiplier=None)
+        one = self.programmes[at["t"]]
+        return replace(one.answer(x, multiplier, np.zeros(len(one.h))), multiplier=None)

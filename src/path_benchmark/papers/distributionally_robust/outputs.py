@@ -44,13 +44,13 @@ OUTPUTS = Outputs(__file__)
 @OUTPUTS.frame
 def selections(study: Study) -> pd.DataFrame:
     """Return cross-validation's losses chosen on the grid and exactly, a row for each model."""
-    own = study.only(metric="cv_loss")
-    own = own[own["experiment"].isin(SELECTED)]
-    if not len(own):
+    rows = study.only(metric="cv_loss")
+    rows = rows[rows["experiment"].isin(SELECTED)]
+    if not len(rows):
         return pd.DataFrame()
-    own = own.assign(how=hyper(own, "selection"))
+    rows = rows.assign(how=hyper(rows, "selection"))
     keys = ["experiment", "dataset", "method"]
-    wide = own.groupby([*keys, "how"], sort=False)["value"].mean().unstack().reset_index()
+    wide = rows.groupby([*keys, "how"], sort=False)["value"].mean().unstack().reset_index()
     return wide.assign(lower=(100.0 * lower_by(wide)).round(9) + 0.0)  # no rounding, no -0
 
 
@@ -61,10 +61,10 @@ def lower_by(wide: pd.DataFrame) -> pd.Series:
 
 def _seconds(study: Study, experiment: str, dataset: str, method: str, grid: dict) -> tuple:
     """Return the median CPU seconds of a method on a grid, and the points they are of, 0: all."""
-    own = study.only(experiment=experiment, dataset=dataset, metric="time", method=method)
-    own = with_hyper(own, grid)
-    sampled = hyper(own, "sampled").fillna(0).astype(int).max() if len(own) else 0
-    return float(own["value"].median()) if len(own) else np.nan, sampled
+    rows = study.only(experiment=experiment, dataset=dataset, metric="time", method=method)
+    rows = with_hyper(rows, grid)
+    sampled = hyper(rows, "sampled").fillna(0).astype(int).max() if len(rows) else 0
+    return float(rows["value"].median()) if len(rows) else np.nan, sampled
 
 
 def _grid_rows(study: Study, dataset: str, paper: dict, grid: dict, spec: dict) -> list[dict]:
@@ -85,21 +85,21 @@ def _grid_rows(study: Study, dataset: str, paper: dict, grid: dict, spec: dict) 
             text, known = shown[method]
             ours = np.nan if sampled else value
             rows.append(compared(title, f"{text}, CPU s", known, ours, NOT_COMPARED))
-    own = _ratio_row(title, solver, times, printed)
+    found = _ratio_row(title, solver, times, printed)
     along = _line_rows(study, title, dataset, printed, times[solver][0], grid, spec)
     if not spec["lines"]:
-        rows.append(own)
-    elif np.isfinite(own["ours"]):
-        rows.append(own | {"paper": np.nan, "verdict": NOT_IN_PAPER})
+        rows.append(found)
+    elif np.isfinite(found["ours"]):
+        rows.append(found | {"paper": np.nan, "verdict": NOT_IN_PAPER})
     if spec["lines"] and not any(RATIO in row["quantity"] for row in along):
         along.append(_ratio_row(title, solver, {}, printed, ALONG))
     rows += along
     score = spec["score"]
     for method, column in (("path", "path"), ("piqp", spec["theirs"])):
-        own = study.only(
+        found = study.only(
             experiment=spec["grids"], dataset=dataset, metric=spec["metric"], method=method
         )
-        ours, std, n = mean(with_hyper(own, grid))
+        ours, std, n = mean(with_hyper(found, grid))
         known, spread = (float(paper[f"{column}_{score}_{part}"]) for part in ("mean", "std"))
         error = 100.0 - known if score == "auc" else known
         verdict = on_mean(known, ours, spread, std, PUBLISHED_SPLITS, n, of=error)
@@ -126,10 +126,10 @@ def _line_rows(
     value, _ = _seconds(study, spec.get("lines", ""), dataset, "path", grid)
     if not np.isfinite(value):
         return []
-    own, solver = printed["path"], spec["solver"]
-    rows = [compared(title, f"{text}, CPU s", own, value, NOT_COMPARED)]
+    seconds, solver = printed["path"], spec["solver"]
+    rows = [compared(title, f"{text}, CPU s", seconds, value, NOT_COMPARED)]
     if np.isfinite(solver_s):
-        pair = printed[solver] / own, solver_s / value
+        pair = printed[solver] / seconds, solver_s / value
         name = f"{OUTPUTS.names[solver]} / {text}"
         rows.append(compared(title, name, *pair, on_ratio(*pair)))
     return rows
@@ -164,10 +164,10 @@ def _tried(
     ``keys``: heading -> hyper-parameter, or "method". ``printed``: data set and these -> mean,
     standard deviation.
     """
-    own, rows = study.only(experiment=experiment, metric=metric), []
-    told = {h: own["method"] if k == "method" else hyper(own, k) for h, k in keys.items()}
-    own = own.assign(**told)
-    for (dataset, *values), part in own.groupby(["dataset", *keys], sort=False):
+    chosen, rows = study.only(experiment=experiment, metric=metric), []
+    told = {h: chosen["method"] if k == "method" else hyper(chosen, k) for h, k in keys.items()}
+    chosen = chosen.assign(**told)
+    for (dataset, *values), part in chosen.groupby(["dataset", *keys], sort=False):
         known, spread = printed(study.name(dataset), *values)
         ours, std, n = mean(part)
         error = 100.0 - known if metric == "label_auc" else known
@@ -217,11 +217,11 @@ def noise_levels(study: Study) -> pd.DataFrame:
 @OUTPUTS.frame
 def shapes(study: Study) -> pd.DataFrame:
     """Compare AUC of Table 5.3 with other kernels; of the grid's choice."""
-    own = study.results
-    own = own[(own["experiment"] == "kernel_shapes") & (hyper(own, "selection") == "grid")]
+    rows = study.results
+    rows = rows[(rows["experiment"] == "kernel_shapes") & (hyper(rows, "selection") == "grid")]
     table, names = OUTPUTS.published("dm_ksvm_table_5_3"), OUTPUTS.names
     return _tried(
-        replace(study, results=own),
+        replace(study, results=rows),
         "kernel_shapes",
         "label_auc",
         {"kernel of the machine": "shapes", "model": "method"},
@@ -234,12 +234,12 @@ def times_note(study: Study, experiments: Sequence[str] = (), times: str = "", *
     """Say what was timed at a sample of points, and what failed."""
     texts = []
     for experiment in experiments or [times]:
-        own = study.only(experiment=experiment, metric="time")
-        own = own.assign(sampled=hyper(own, "sampled"))
+        rows = study.only(experiment=experiment, metric="time")
+        rows = rows.assign(sampled=hyper(rows, "sampled"))
         texts += [
             f"{OUTPUTS.names[m]} was measured at {int(n)} random points and folds of each data "
             "set: no seconds of all are given, and ratios compare the mean of a solve."
-            for (m, n), _ in own.groupby(["method", "sampled"], sort=False)
+            for (m, n), _ in rows.groupby(["method", "sampled"], sort=False)
             if n
         ]
         failed = study.only(experiment=experiment, metric="failed_calls")
@@ -254,9 +254,9 @@ def times_note(study: Study, experiments: Sequence[str] = (), times: str = "", *
 
 def _speeds(study: Study, experiments: Sequence[str] = TIMED) -> pd.DataFrame:
     """Return the seconds of each method on each grid that was timed."""
-    own, rows = study.only(metric="time"), []
-    own = own[own["experiment"].isin(experiments)]
-    for (experiment, dataset), group in own.groupby(["experiment", "dataset"], sort=False):
+    chosen, rows = study.only(metric="time"), []
+    chosen = chosen[chosen["experiment"].isin(experiments)]
+    for (experiment, dataset), group in chosen.groupby(["experiment", "dataset"], sort=False):
         keys = [k for k in SIZES if k in group["hyper"].iloc[0]]
         group = group.assign(**{k: hyper(group, k) for k in keys}, sampled=hyper(group, "sampled"))
         for values, part in group.groupby(keys, sort=False):
@@ -316,9 +316,9 @@ GROUP_NAMES = {"EL": "$E_L$", "ER": "$E_R$"}
 
 def _groups(study: Study, method: str, kind: str) -> dict[str, pd.DataFrame]:
     """Return the samples of each group that is not empty, in their order along the loss."""
-    own = study.curves[study.curves["experiment"] == "partitions"]
-    own = own[own["method"] == method]
-    found = {name: own[own["curve"] == f"{kind} {name}"] for name in GROUPS}
+    rows = study.curves[study.curves["experiment"] == "partitions"]
+    rows = rows[rows["method"] == method]
+    found = {name: rows[rows["curve"] == f"{kind} {name}"] for name in GROUPS}
     return {name: part for name, part in found.items() if len(part)}
 
 
@@ -347,9 +347,9 @@ def figure_3_1(study: Study) -> Figure | None:
 
 def _plane(study: Study) -> dict[str, float]:
     """Return weights, bias and outer margin of the DM-DrSVM that is drawn."""
-    own = study.only(experiment="partitions", method="lam1")
-    own = own[own["metric"].str.startswith("margin_")]
-    return dict(zip(own["metric"].str.removeprefix("margin_"), own["value"], strict=True))
+    rows = study.only(experiment="partitions", method="lam1")
+    rows = rows[rows["metric"].str.startswith("margin_")]
+    return dict(zip(rows["metric"].str.removeprefix("margin_"), rows["value"], strict=True))
 
 
 @OUTPUTS.figure
@@ -362,9 +362,9 @@ def figure_4_1(study: Study) -> Figure | None:
     figure, axes = fig.new_figure(size=(5.4, 4.4))
     ax = axes[0][0]
     for sign, marker, colour in ((1.0, "s", fig.RED), (-1.0, "o", fig.BLUE)):
-        own = points[points["weight"] == sign]
+        part = points[points["weight"] == sign]
         look = {"color": colour, "ms": 4, "mfc": "none", "label": f"y = {sign:+.0f}"}
-        ax.plot(own["x"], own["y"], marker, **look)
+        ax.plot(part["x"], part["y"], marker, **look)
     lines = {"f = 0": (0.0, "-"), "inner margins, y f = 1": (1.0, "--")}
     lines["outer margins, y f = κρ − 1"] = (plane["outer"], ":")
     for name, (level, dashes) in lines.items():
@@ -407,8 +407,8 @@ def figure_3_2(study: Study) -> Figure | None:
     """Coefficients along both parameters."""
     if not study.ran("coefficients"):
         return None
-    own = study.curves[study.curves["experiment"] == "coefficients"]
-    own = own[own["curve"].str.startswith("coefficient")]
+    rows = study.curves[study.curves["experiment"] == "coefficients"]
+    rows = rows[rows["curve"].str.startswith("coefficient")]
     settings = study.settings["coefficients"]
     titles = {
         "s": f"lam2 = {settings.lam2:g}",
@@ -416,7 +416,7 @@ def figure_3_2(study: Study) -> Figure | None:
     }
     figure, axes = fig.new_figure(2)
     for ax, (method, title) in zip(axes[0], titles.items(), strict=True):
-        lines = own[own["method"] == method].groupby("curve", sort=False)
+        lines = rows[rows["method"] == method].groupby("curve", sort=False)
         for k, (_, line) in enumerate(lines):
             look = {"color": fig.PALETTE[k % 7], "linestyle": fig.DASHES[k // 7 % 4]}
             ax.plot(line["x"], line["y"], **look)
@@ -451,17 +451,17 @@ def figure_3_3_surface(study: Study) -> Surface | None:
     """Show the error over s and lam2, to be turned by hand."""
     if not study.ran("coefficients"):
         return None
-    own = study.curves[study.curves["experiment"] == "coefficients"]
+    chosen = study.curves[study.curves["experiment"] == "coefficients"]
 
     def parts(curve: str) -> list[tuple]:
-        lines = own[own["curve"] == curve]
+        lines = chosen[chosen["curve"] == curve]
         lines = lines.assign(lam2=hyper(lines, "lam2").astype(float))
         return [
             (line["x"].tolist(), [np.log10(lam2)] * len(line), line["y"].tolist())
             for lam2, line in lines.groupby("lam2")
         ]
 
-    across = own[own["curve"] == "surface"]
+    across = chosen[chosen["curve"] == "surface"]
     across = across.assign(lam2=hyper(across, "lam2").astype(float))
     rows = [part for k, part in enumerate(_along(across)) if k % 10 == 0]
     return Surface(
@@ -502,9 +502,9 @@ def _means(
     study: Study, experiment: str, metric: str, key: str, method: str, **chosen: object
 ) -> pd.DataFrame:
     """Return mean and standard error over splits at each value of a hyper-parameter."""
-    own = study.only(experiment=experiment, metric=metric, method=method)
-    own = with_hyper(own, {"selection": "grid", **chosen})
-    groups = own.assign(key=hyper(own, key)).groupby("key")["value"]
+    rows = study.only(experiment=experiment, metric=metric, method=method)
+    rows = with_hyper(rows, {"selection": "grid", **chosen})
+    groups = rows.assign(key=hyper(rows, key)).groupby("key")["value"]
     return pd.DataFrame({"mean": groups.mean(), "error": groups.sem().fillna(0.0)})
 
 
@@ -547,14 +547,14 @@ def figure_4_3(study: Study) -> Figure | None:
 @OUTPUTS.figure
 def figure_5_1(study: Study) -> Figure | None:
     """Draw the points of the first repetition."""
-    own = study.curve("points", experiment="moons", split=0)
-    if not len(own):
+    rows = study.curve("points", experiment="moons", split=0)
+    if not len(rows):
         return None
-    own = own.assign(noise=hyper(own, "noises").astype(float))
-    noises = sorted(own["noise"].unique())
+    rows = rows.assign(noise=hyper(rows, "noises").astype(float))
+    noises = sorted(rows["noise"].unique())
     figure, axes = fig.new_figure(len(noises), size=(2.4, 2.4))
     for ax, noise in zip(axes[0], noises, strict=True):
-        points = own[own["noise"] == noise]
+        points = rows[rows["noise"] == noise]
         for value, colour, marker in ((0.0, fig.BLUE, "o"), (1.0, fig.ORANGE, "s")):
             part = points[points["weight"] == value]
             style = {"color": colour, "ms": 2.5, "linestyle": "none"}
@@ -614,8 +614,8 @@ def speeds(study: Study, experiment: str, solver: str, largest: bool = False) ->
     found = _speeds(study)
     if not len(found):
         return
-    own = found[(found["experiment"] == experiment) & (found["method"] == solver)]
-    for _, group in own.groupby("dataset", sort=False):
+    rows = found[(found["experiment"] == experiment) & (found["method"] == solver)]
+    for _, group in rows.groupby("dataset", sort=False):
         if largest:
             group = group[group["size"] == group["size"].max()].tail(1)
         sampled = int(group["sampled"].max())
@@ -644,10 +644,10 @@ def choices(study: Study) -> Iterable[Case]:
 @OUTPUTS.frame
 def with_rho(study: Study) -> pd.DataFrame:
     """Return what became of problem (5.4) at each kappa and lam."""
-    own = study.only(experiment="with_rho")
-    own = own.assign(kappa=hyper(own, "kappas"), lam=hyper(own, "lam"))
+    rows = study.only(experiment="with_rho")
+    rows = rows.assign(kappa=hyper(rows, "kappas"), lam=hyper(rows, "lam"))
     keys = ["dataset", "split", "kappa", "lam"]
-    wide = own.pivot_table(index=keys, columns="metric", values="value").reset_index()
+    wide = rows.pivot_table(index=keys, columns="metric", values="value").reset_index()
     for absent in {"lam_of_constant", "decisions_apart", "rho"} - set(wide):
         wide[absent] = np.nan
     return wide.assign(outer=wide["kappa"].astype(float) * wide["rho"])
@@ -658,8 +658,8 @@ def moved_margin(study: Study) -> Iterable[Case]:
     """Give by what factor kappa rho differs over lam, for each kappa; where h is not 0."""
     found = with_rho(study)
     found = found[found["outer"] > 1e-6]
-    for (dataset, kappa), own in found.groupby(["dataset", "kappa"], sort=False):
-        by_lam = own.groupby("lam")["outer"].mean()
+    for (dataset, kappa), group in found.groupby(["dataset", "kappa"], sort=False):
+        by_lam = group.groupby("lam")["outer"].mean()
         told = ", ".join(f"{lam:g}: {value:.2f}" for lam, value in by_lam.items())
         yield Case(
             (dataset,), {"factor": by_lam.max() / by_lam.min(), "told": told}, f"kappa {kappa:g}"
@@ -694,12 +694,12 @@ def slopes(
     study: Study, experiment: str, metric: str, key: str, methods: Sequence[str]
 ) -> Iterable[Case]:
     """Give of each method and split the slope of a metric in a hyper-parameter, beside 0."""
-    own = study.only(experiment=experiment, metric=metric)
-    own = with_hyper(own, {"selection": "grid"})
-    own = own.assign(key=hyper(own, key).astype(float))
+    rows = study.only(experiment=experiment, metric=metric)
+    rows = with_hyper(rows, {"selection": "grid"})
+    rows = rows.assign(key=hyper(rows, key).astype(float))
     levels = []
-    for method in methods if own["key"].nunique() > 1 else ():
-        wide = own[own["method"] == method].pivot_table(
+    for method in methods if rows["key"].nunique() > 1 else ():
+        wide = rows[rows["method"] == method].pivot_table(
             index="split", columns="key", values="value"
         )
         wide = wide.dropna()

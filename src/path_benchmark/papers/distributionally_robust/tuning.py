@@ -137,12 +137,12 @@ class Model:
 
     def places(self, path: Any, line: Line, values: Floats) -> Floats:
         """Return the path's parameter at values; outside its range the solution stands still."""
-        own = np.asarray(values, dtype=np.float64)
+        at = np.asarray(values, dtype=np.float64)
         if path.parameter != line.vary:
-            own = coordinate(line, own) / self.unit(data_of(path).shape[0])
+            at = coordinate(line, at) / self.unit(data_of(path).shape[0])
         low, high = path.range
         # behind the last breakpoint in s nothing changes
-        return np.clip(own, low, path.breakpoints[-1] if line.vary == "s" else high)
+        return np.clip(at, low, path.breakpoints[-1] if line.vary == "s" else high)
 
     def decisions(self, path: Any, line: Line, X: Floats) -> Floats:
         """Return f at the rows of X and the points of a line, (m, k)."""
@@ -154,7 +154,7 @@ class Model:
             found = path.error_curve(X, y, "squared")
         else:
             classes = [y == c for c in (-1.0, 1.0) if (y == c).any()]
-            found = mean_curve([path.error_curve(X[own], y[own]) for own in classes])
+            found = mean_curve([path.error_curve(X[members], y[members]) for members in classes])
         if path.parameter != line.vary:
             return found.scaled(self.unit(data_of(path).shape[0]))
         return found.inverted(1.0) if line.inverse else found
@@ -176,7 +176,7 @@ def losses_of_path(
             f = model.decisions(path, line, X[judge])
             found[j] += model.loss(y[judge], f) / len(folds)
             curves[j].append(model.curve(path, line, X[judge], y[judge]))
-    return found, [mean_curve(own) for own in curves]
+    return found, [mean_curve(each) for each in curves]
 
 
 def losses_of_solver(
@@ -214,11 +214,11 @@ def points_of(
 
 def chosen(losses: Sequence[Floats], lines: Sequence[Line]) -> Choice:
     """Return the point of least loss; ties go to the first line and to its first point."""
-    least = min(float(np.nanmin(own)) for own in losses)
-    for j, own in enumerate(losses):
-        near = np.flatnonzero(own <= least + TIED * abs(least) + 1e-15)
+    least = min(float(np.nanmin(losses_on_line)) for losses_on_line in losses)
+    for j, losses_on_line in enumerate(losses):
+        near = np.flatnonzero(losses_on_line <= least + TIED * abs(least) + 1e-15)
         if len(near):
-            return Choice(j, float(lines[j].values[near[0]]), float(own[near[0]]))
+            return Choice(j, float(lines[j].values[near[0]]), float(losses_on_line[near[0]]))
     raise ValueError("No point of the grid has a loss: every call of the solver failed.")
 
 
@@ -304,10 +304,10 @@ def _deviation_surface(X: Floats, y: Floats, lines: list[Line]) -> list[Any]:
 def _margin_surface(X: Floats, y: Floats, lines: list[Line]) -> list[Any]:
     """Trace the lines of each kappa, which stand together."""
     found = []
-    for kappa, own in groupby(lines, lambda line: line.fixed["kappa"]):
-        own = list(own)
-        lam2 = [line.fixed["lam2"] for line in own]
-        found += dm_drsvm_grid(X, y, kappa, own[0].values, lam2, check=CHECK.get()).paths
+    for kappa, group in groupby(lines, lambda line: line.fixed["kappa"]):
+        group = list(group)
+        lam2 = [line.fixed["lam2"] for line in group]
+        found += dm_drsvm_grid(X, y, kappa, group[0].values, lam2, check=CHECK.get()).paths
     return found
 
 
@@ -384,8 +384,8 @@ def _largest_cost(y: Floats, line: Line) -> float:
 
 
 def _stated(kernel: Kernel) -> dict[str, Any]:
-    own = {"rbf": ("gamma",), "poly": ("gamma", "degree", "coef0")}.get(kernel.name, ())
-    return {"kernel": kernel.name} | {name: getattr(kernel, name) for name in own}
+    names = {"rbf": ("gamma",), "poly": ("gamma", "degree", "coef0")}.get(kernel.name, ())
+    return {"kernel": kernel.name} | {name: getattr(kernel, name) for name in names}
 
 
 # ---------------------------------------------------------------- their grids
@@ -425,7 +425,7 @@ def largest_penalty(X: Floats, y: Floats) -> float:
     Of the larger class the first rows; b is its label.
     """
     rows = [np.flatnonzero(y == label) for label in (-1.0, 1.0)]
-    some = np.concatenate([own[: min(map(len, rows))] for own in rows])
+    some = np.concatenate([part[: min(map(len, rows))] for part in rows])
     return 1.001 * float(np.abs(X[some].T @ y[some]).max()) / len(y)
 
 

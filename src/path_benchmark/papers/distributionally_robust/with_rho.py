@@ -70,8 +70,8 @@ def at_constant(X: Floats, y: Floats, kernel: Kernel, found: Solution, kappa: fl
     Z = factor(kernel(X, X))
 
     def excess(lam: float) -> float:
-        own = path.decision_function(X, lam) - path.intercept(lam)
-        return float(np.linalg.norm(np.linalg.lstsq(Z, own, rcond=None)[0])) - length
+        values = path.decision_function(X, lam) - path.intercept(lam)
+        return float(np.linalg.norm(np.linalg.lstsq(Z, values, rcond=None)[0])) - length
 
     low, high = 1e-6, 1e3
     if excess(low) < 0.0 or excess(high) > 0.0:

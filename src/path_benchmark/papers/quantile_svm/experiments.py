@@ -100,16 +100,16 @@ class DataSet(DataSetSettings):
 
     def complaints(self, name: str, n: int | None) -> Iterator[str]:
         """Say which sizes can't be had."""
-        own = name in ("diabetes", "spam", "splice")
+        published = name in ("diabetes", "spam", "splice")
         if self.sizes is None:
-            if not own:
+            if not published:
                 yield "it needs sizes, of training, validation and test part"
             return
         told, total = f"sizes are {list(self.sizes)}", sum(self.sizes)
         if name == "spam":
             yield f"{told}, but its parts are its three inboxes"
-        elif max(self.sizes) <= 1.0 and (own or total > 1.0 + 1e-12):
-            wanted = "rows" if own else "fractions that add up to at most 1"
+        elif max(self.sizes) <= 1.0 and (published or total > 1.0 + 1e-12):
+            wanted = "rows" if published else "fractions that add up to at most 1"
             yield f"{told}: they should be {wanted}"
         elif max(self.sizes) > 1.0 and any(size != int(size) for size in self.sizes):
             yield f"{told}: they should be whole numbers of rows, or fractions that add up to 1"
@@ -398,8 +398,8 @@ def boundary(cell: Cell, rows: Rows, report: Report) -> None:
         for name, value in {"w0": w[0], "w1": w[1], "b": b}.items():
             rows.add(f"boundary_{name}", value, hyper_parameters={"tau": tau}, **carried)
     for label, name in ((1.0, "points of +1"), (-1.0, "points of -1")):
-        own = train.X[train.y == label]
-        rows.add_curve(name, own[:, 0], own[:, 1], method="data")
+        points = train.X[train.y == label]
+        rows.add_curve(name, points[:, 0], points[:, 1], method="data")
 
 
 @PAPER.experiment(settings=Sizes, each="sizes", version=1)
@@ -534,8 +534,8 @@ class _Contest:
     def _bound(self, tau: float) -> float:
         """Return the path's dual objective, for answers that have none."""
         if tau not in self._bounds:
-            own = Answer(alpha=self.path.dual(tau))
-            self._bounds[tau] = judge(self.objective.at(tau), own).dual
+            answer = Answer(alpha=self.path.dual(tau))
+            self._bounds[tau] = judge(self.objective.at(tau), answer).dual
         return self._bounds[tau]
 
     def _record_path(self, repeat: int, timing: Timing) -> None:
@@ -612,8 +612,8 @@ def _score(p: np.ndarray, hit: np.ndarray, clip: float, method: str, bins: int, 
     rows.add("log_loss", loss, method=method, hyper_parameters={"clip": clip})
     slot = np.minimum((p * bins).astype(int), bins - 1)
     inside = [slot == k for k in np.unique(slot)]
-    predicted, observed = ([v[own].mean() for own in inside] for v in (p, hit))
-    counts = [own.sum() for own in inside]
+    predicted, observed = ([v[members].mean() for members in inside] for v in (p, hit))
+    counts = [members.sum() for members in inside]
     rows.add_curve("reliability", predicted, observed, weight=counts, method=method)
 
 

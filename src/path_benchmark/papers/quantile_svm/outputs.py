@@ -44,8 +44,8 @@ OUTPUTS = Outputs(__file__)
 def _paper(number: int, dataset: str, column: str) -> float:
     """Return an entry of the paper's Table 1 or 2, nan where it has none."""
     table = OUTPUTS.published(f"quantile_svm_table_{number}")
-    own = table[table["dataset"].str.lower() == dataset]
-    return float(own[column].iloc[0]) if len(own) and column else np.nan
+    rows = table[table["dataset"].str.lower() == dataset]
+    return float(rows[column].iloc[0]) if len(rows) and column else np.nan
 
 
 def _names(study: Study, *experiments: str) -> list[str]:
@@ -65,12 +65,12 @@ def table_1(study: Study) -> pd.DataFrame:
     }
     rows = []
     for dataset in _names(study, "path"):
-        own, name = study.only(experiment="path", dataset=dataset), study.name(dataset)
+        part, name = study.only(experiment="path", dataset=dataset), study.name(dataset)
         for column, (metric, text, tolerance) in quantities.items():
-            paper, ours = _paper(1, dataset, column), mean(own[own["metric"] == metric])[0]
+            paper, ours = _paper(1, dataset, column), mean(part[part["metric"] == metric])[0]
             verdict = on_count(paper, ours, tolerance)
             rows.append(compared(name, text, paper, ours, verdict))
-        lams = hyper(own, "lam").dropna().unique()
+        lams = hyper(part, "lam").dropna().unique()
         paper, ours = _paper(1, dataset, "lambda"), lams[0] if len(lams) else np.nan
         rows.append(compared(name, "lam", paper, ours, on_count(paper, ours)))
     return comparison(rows)
@@ -78,11 +78,11 @@ def table_1(study: Study) -> pd.DataFrame:
 
 def cpu_seconds(study: Study, dataset: str, method: str) -> float:
     """Mean over tau of the mean over repeats, so that every tau weighs the same."""
-    own = study.only(experiment="timing", dataset=dataset, metric="time", method=method)
-    if not len(own):
+    rows = study.only(experiment="timing", dataset=dataset, metric="time", method=method)
+    if not len(rows):
         return np.nan
-    tau = hyper(own, "tau").astype(float)
-    return float(own["value"].groupby(tau.fillna(-1.0)).mean().mean())
+    tau = hyper(rows, "tau").astype(float)
+    return float(rows["value"].groupby(tau.fillna(-1.0)).mean().mean())
 
 
 @OUTPUTS.frame
@@ -110,8 +110,8 @@ def as_published(study: Study) -> pd.DataFrame:
     """Compare Algorithm 1 with conjugate gradients with the paper's numbers of it."""
     whole, rows = study.only(experiment="published"), []
     whole = whole.assign(residual=hyper(whole, "residual").astype(float))
-    for (dataset, residual), own in whole.groupby(["dataset", "residual"], sort=False):
-        value = own.groupby("metric")["value"].max()
+    for (dataset, residual), group in whole.groupby(["dataset", "residual"], sort=False):
+        value = group.groupby("metric")["value"].max()
         named = {"residual": f"{residual:g}"}
         for text, pair, verdict in _published_numbers(study, dataset, value):
             rows.append(named | compared(study.name(dataset), text, *pair, verdict))
@@ -143,12 +143,12 @@ def kinks_by_split(study: Study, dataset: str) -> pd.Series:
 
     The experiments path and scaling both follow this very path.
     """
-    own = study.only(dataset=dataset, metric="kinks")
-    own = own[own["experiment"].isin(["path", "scaling"])]
-    scaling = hyper(own[own["experiment"] == "path"], "scaling").unique()
-    own = own[hyper(own, "scaling").isin(scaling)] if len(scaling) else own[:0]
-    own = own[hyper(own, "bias").fillna(PENALISED) == PENALISED]
-    return own["value"].groupby(own["split"]).first()
+    rows = study.only(dataset=dataset, metric="kinks")
+    rows = rows[rows["experiment"].isin(["path", "scaling"])]
+    scaling = hyper(rows[rows["experiment"] == "path"], "scaling").unique()
+    rows = rows[hyper(rows, "scaling").isin(scaling)] if len(scaling) else rows[:0]
+    rows = rows[hyper(rows, "bias").fillna(PENALISED) == PENALISED]
+    return rows["value"].groupby(rows["split"]).first()
 
 
 def _fixed(study: Study, dataset: str) -> bool:
@@ -173,27 +173,27 @@ def _kink_row(study: Study, dataset: str) -> dict:
 @OUTPUTS.frame
 def reached(study: Study) -> pd.DataFrame:
     """Return a row for each timed call, with set-up and check of its method in all."""
-    own = study.only(experiment="timing", metric="time")
-    own = own.assign(method_version=own["method_version"].fillna("this package"))
+    rows = study.only(experiment="timing", metric="time")
+    rows = rows.assign(method_version=rows["method_version"].fillna("this package"))
     for metric in ("setup_time", "check_share"):
         more = study.only(experiment="timing", metric=metric).groupby(["dataset", "method"])[
             "value"
         ]
-        own = own.merge(
+        rows = rows.merge(
             more.sum().rename(metric).reset_index(), on=["dataset", "method"], how="left"
         )
-    return own
+    return rows
 
 
 def chosen_lam(study: Study, dataset: str) -> tuple[float, list[float], pd.Series]:
     """Return (best lam, all lams that tie for best, accuracy by lam) of a data set."""
-    own = study.only(
+    rows = study.only(
         experiment="choose_lam",
         dataset=dataset,
         metric="validation_accuracy",
         method="lowest objective",
     )
-    accuracy = own["value"].groupby(hyper(own, "lam").astype(float)).mean()
+    accuracy = rows["value"].groupby(hyper(rows, "lam").astype(float)).mean()
     tied = [lam for lam, value in accuracy.items() if value >= accuracy.max() - 1e-12]
     return (max(tied) if tied else np.nan), tied, accuracy
 
@@ -259,10 +259,10 @@ def table_scaling(study: Study) -> pd.DataFrame:
     rows = []
     for dataset, group in whole.groupby("dataset", sort=False):
         paper, zeros = _paper(2, dataset, "n_kinks"), _mean_of(group, "zero_percent_scaled")
-        own = group[(group["metric"] != "zero_percent_scaled") & group["value"].notna()]
+        chosen = group[(group["metric"] != "zero_percent_scaled") & group["value"].notna()]
         found = [
             _scaled_row(study, dataset, part, *kind, paper, zeros.get(kind[0]))
-            for kind, part in own.groupby(["scaling", "bias"], sort=False)
+            for kind, part in chosen.groupby(["scaling", "bias"], sort=False)
         ]
         off = [abs(row["ours"] - paper) for row in found]
         if found and paper > 0:
@@ -278,22 +278,22 @@ def table_scaling(study: Study) -> pd.DataFrame:
 
 
 def _mean_of(rows: pd.DataFrame, metric: str) -> pd.Series:
-    own = rows[rows["metric"] == metric]
-    return own["value"].groupby(own["scaling"]).mean()
+    part = rows[rows["metric"] == metric]
+    return part["value"].groupby(part["scaling"]).mean()
 
 
 def _scaled_row(
     study: Study,
     dataset: str,
-    own: pd.DataFrame,
+    rows: pd.DataFrame,
     scaling: str,
     bias: str,
     paper: float,
     zeros: float | None,
 ) -> dict:
     """Return a row of kinks beside the paper's; a path without certificate has no verdict."""
-    by_metric = {name: part["value"] for name, part in own.groupby("metric")}
-    ours, std, n = mean(own[own["metric"] == "kinks"])
+    by_metric = {name: part["value"] for name, part in rows.groupby("metric")}
+    ours, std, n = mean(rows[rows["metric"] == "kinks"])
     verdict = on_mean(paper, ours, ours_std=std, ours_n=max(n, 1), fixed=_fixed(study, dataset))
     held, none = by_metric.get("certificate"), pd.Series(dtype=float)
     if held is None or (held != 1.0).any():
@@ -323,10 +323,10 @@ def _reason(rows: pd.DataFrame) -> str:
 @OUTPUTS.frame
 def chosen_tau(study: Study) -> pd.DataFrame:
     """Return the rows of the experiment path, the exactly best tau among their metrics."""
-    own = study.only(experiment="path")
-    best = own[own["metric"] == "test_error_best"]
+    rows = study.only(experiment="path")
+    best = rows[rows["metric"] == "test_error_best"]
     keys = ["dataset", "split"]
-    wide = own[~own["metric"].isin(["labelled_positive"])].pivot_table(
+    wide = rows[~rows["metric"].isin(["labelled_positive"])].pivot_table(
         index=keys, columns="metric", values="value", aggfunc="first", sort=False
     )
     if not len(best):
@@ -351,15 +351,15 @@ def explorer(study: Study) -> Explorer | None:
 @OUTPUTS.figure
 def figure_1(study: Study) -> Figure | None:
     """Decision boundary at a few tau."""
-    own = study.only(experiment="boundary", split=0)
-    if not len(own):
+    rows = study.only(experiment="boundary", split=0)
+    if not len(rows):
         return None
     clouds = [
         study.curve(f"points of {sign}1", experiment="boundary", split=0)[["x", "y"]].to_numpy()
         for sign in "+-"
     ]
     x0, x1 = np.vstack(clouds).T
-    weights = own[own["metric"].str.startswith("boundary_")]
+    weights = rows[rows["metric"].str.startswith("boundary_")]
     taus = sorted(hyper(weights, "tau").unique())
     figure, axes = fig.new_figure(len(taus), size=(3.3, 3.3))
     ends = np.array([x0.min() - 0.5, x0.max() + 0.5])
@@ -385,14 +385,14 @@ def figure_1(study: Study) -> Figure | None:
 
 def rates(study: Study, dataset: str, split: int) -> dict[str, tuple]:
     """Return the exact step functions {rate: (tau, value)} of one data set and split."""
-    own = {"experiment": "path", "dataset": dataset, "split": split}
-    return {rate: study.steps(rate, **own) for rate in RATES}
+    chosen = {"experiment": "path", "dataset": dataset, "split": split}
+    return {rate: study.steps(rate, **chosen) for rate in RATES}
 
 
 def _splits(study: Study) -> list[tuple[str, int]]:
     """List (data set, split) of every path whose rates are known."""
-    own = study.curve("tpr", experiment="path")
-    return list(dict.fromkeys(zip(own["dataset"], own["split"].astype(int), strict=True)))
+    rows = study.curve("tpr", experiment="path")
+    return list(dict.fromkeys(zip(rows["dataset"], rows["split"].astype(int), strict=True)))
 
 
 @OUTPUTS.figure
@@ -439,8 +439,8 @@ def _draw_rates(ax: object, rates: dict[str, tuple], spread: bool) -> None:
 
 def kinks_against_n(study: Study, dataset: str) -> pd.DataFrame:
     """Mean, smallest and largest number of kinks for each n of the experiment ``kinks``."""
-    own = study.only(experiment="kinks", dataset=dataset, metric="kinks")
-    by_n = own["value"].groupby(hyper(own, "n").astype(int))
+    rows = study.only(experiment="kinks", dataset=dataset, metric="kinks")
+    by_n = rows["value"].groupby(hyper(rows, "n").astype(int))
     return by_n.agg(["mean", "min", "max", "count"]).sort_index()
 
 
@@ -481,16 +481,16 @@ def figure_kinks(study: Study) -> Figure | None:
 @OUTPUTS.figure
 def figure_reliability(study: Study) -> Figure | None:
     """Observed share of positives against the predicted probability, all splits pooled."""
-    own = study.curve("reliability", experiment="probability")
-    names = list(dict.fromkeys(own["dataset"]))
+    part = study.curve("reliability", experiment="probability")
+    names = list(dict.fromkeys(part["dataset"]))
     if not names:
         return None
     figure, axes = fig.new_figure(len(names), size=(3.5, 3.5))
     bins = study.settings["probability"].bins
     for ax, dataset in zip(axes[0], names, strict=True):
         ax.plot([0, 1], [0, 1], ":", color=fig.GREY, label="perfect")
-        for k, method in enumerate(dict.fromkeys(own["method"])):
-            rows = own[(own["dataset"] == dataset) & (own["method"] == method)]
+        for k, method in enumerate(dict.fromkeys(part["method"])):
+            rows = part[(part["dataset"] == dataset) & (part["method"] == method)]
             predicted, observed, count = _pooled(rows, bins)
             kept = count >= LEAST_IN_BIN
             predicted, observed, count = predicted[kept], observed[kept], count[kept]
@@ -550,8 +550,8 @@ def _each_split(study: Study, look: Callable[..., dict]) -> Iterable[Case]:
 def rate(study: Study, name: str, sign: int) -> Iterable[Case]:
     """Count the steps of a rate in the wrong direction, beside what sampling allows."""
 
-    def look(own: pd.DataFrame, found: dict) -> dict:
-        value = own.set_index("metric")["value"]
+    def look(rows: pd.DataFrame, found: dict) -> dict:
+        value = rows.set_index("metric")["value"]
         share = value["positive_share_test"] if sign < 0 else 1 - value["positive_share_test"]
         count, largest = wrong_way(found[name][1], sign)
         # two standard errors of a rate of 1/2
@@ -571,10 +571,10 @@ def rate(study: Study, name: str, sign: int) -> Iterable[Case]:
 def ends(study: Study) -> Iterable[Case]:
     """Look at the labels, and the accuracy, at tau = 0 and tau = 1."""
 
-    def look(own: pd.DataFrame, found: dict) -> dict:
-        at = own[own["metric"] == "labelled_positive"]
+    def look(rows: pd.DataFrame, found: dict) -> dict:
+        at = rows[rows["metric"] == "labelled_positive"]
         labelled = dict(zip(hyper(at, "tau").astype(float), at["value"], strict=True))
-        accuracy, share = found["accuracy"][1], own.set_index("metric")["value"]
+        accuracy, share = found["accuracy"][1], rows.set_index("metric")["value"]
         off = accuracy[[0, -1]] - np.array([1.0, -1.0]) * share["positive_share_test"] - [0.0, 1.0]
         return {"other": [1.0 - labelled[0.0], labelled[1.0]], "off": np.abs(off)}
 
@@ -604,8 +604,8 @@ def risks(study: Study) -> pd.DataFrame:
     """Return the cost-weighted risk of each split's path, of its tau = 1/2, and of no features."""
     rows = []
     for dataset, split in _splits(study):
-        own = study.only(experiment="path", dataset=dataset, split=split)
-        share = own.set_index("metric")["value"].get("positive_share_test", np.nan)
+        part = study.only(experiment="path", dataset=dataset, split=split)
+        share = part.set_index("metric")["value"].get("positive_share_test", np.nan)
         found = rates(study, dataset, split)
         risk = {"path": weighted_risk(found, share), "half": weighted_risk(found, share, 0.5)}
         constant = 0.5 * share * (1.0 - share)
@@ -618,16 +618,16 @@ def risk(study: Study) -> Iterable[Case]:
     """Compare the cost-weighted risk of the path with that of its classifier at tau = 1/2."""
     found = risks(study)
     for dataset, group in found.groupby("dataset", sort=False) if len(found) else ():
-        own = group.set_index("split")
-        yield Case((dataset,), {"stated": own["path"], "rivals": {"tau = 1/2": own["half"]}})
+        splits = group.set_index("split")
+        yield Case((dataset,), {"stated": splits["path"], "rivals": {"tau = 1/2": splits["half"]}})
 
 
 @OUTPUTS.measure
 def margin(study: Study) -> Iterable[Case]:
     """Give the share of samples on the margin, and the span of accuracy between."""
     for dataset in study.ran("path"):
-        own = {"experiment": "path", "dataset": dataset, "split": 0}
-        taus, shares = study.steps("margin_share", **own)
+        chosen = {"experiment": "path", "dataset": dataset, "split": 0}
+        taus, shares = study.steps("margin_share", **chosen)
         if not len(taus):
             continue
         share = pd.Series(shares, taus)
@@ -690,9 +690,9 @@ def seconds(study: Study, top: str, bottom: str) -> Iterable[Case]:
     """Compare mean CPU seconds of two methods."""
     for dataset in study.ran("timing"):
         one, other = (cpu_seconds(study, dataset, m) for m in (top, bottom))
-        own = study.only(experiment="timing", dataset=dataset, metric="time", method=bottom)
+        rows = study.only(experiment="timing", dataset=dataset, metric="time", method=bottom)
         if np.isfinite([one, other]).all():
-            repeats = int(own.groupby(hyper(own, "tau")).size().min())
+            repeats = int(rows.groupby(hyper(rows, "tau")).size().min())
             numbers = {"one": one, "other": other, "ratio": one / other, "runs": repeats}
             yield Case((dataset,), {**numbers, "bottom": OUTPUTS.names[bottom]})
 
@@ -701,8 +701,8 @@ def seconds(study: Study, top: str, bottom: str) -> Iterable[Case]:
 def at_the_end(study: Study, method: str) -> Iterable[Case]:
     """Compare a solver's mean CPU seconds at tau = 0 with its slowest of the other tau."""
     for dataset in study.ran("extremes"):
-        own = study.only(experiment="extremes", dataset=dataset, metric="time", method=method)
-        by_tau = own["value"].groupby(hyper(own, "tau").astype(float)).agg(["mean", "size"])
+        rows = study.only(experiment="extremes", dataset=dataset, metric="time", method=method)
+        by_tau = rows["value"].groupby(hyper(rows, "tau").astype(float)).agg(["mean", "size"])
         if 0.0 in by_tau.index and len(by_tau) > 1:
             zero, other = by_tau["mean"][0.0], by_tau["mean"].drop(0.0).max()
             told = ", ".join(f"{tau:g}: {seconds_of(s)}" for tau, s in by_tau["mean"].items())
@@ -715,8 +715,8 @@ def as_published_runs(study: Study) -> Iterable[Case]:
     """Give of Algorithm 1 the share of conjugate gradients and the gaps, by their residual."""
     whole = study.only(experiment="published")
     whole = whole.assign(residual=hyper(whole, "residual").astype(float))
-    for (dataset, residual), own in whole.groupby(["dataset", "residual"], sort=False):
-        value = own.groupby("metric")["value"].max()
+    for (dataset, residual), group in whole.groupby(["dataset", "residual"], sort=False):
+        value = group.groupby("metric")["value"].max()
         numbers = {"share": value["gradients_share"], "reached": value["reached"]}
         numbers |= {"gap": value.get("solution_gap", np.nan), "solved": value["iterations"]}
         yield Case((dataset,), {**numbers, "residual": residual}, f"residual {residual:g}")
@@ -725,15 +725,15 @@ def as_published_runs(study: Study) -> Iterable[Case]:
 @OUTPUTS.frame
 def known_errors(study: Study) -> pd.DataFrame:
     """Return the rows that compare the path's P(Y = 1 | x) with the true one, by n."""
-    own = study.only(experiment="known", metric="probability_error")
-    return own.assign(n=hyper(own, "n").astype(int)).sort_values("n")
+    rows = study.only(experiment="known", metric="probability_error")
+    return rows.assign(n=hyper(rows, "n").astype(int)).sort_values("n")
 
 
 @OUTPUTS.measure
 def known_law(study: Study) -> Iterable[Case]:
     """Look whether the error of P(Y = 1 | x) falls from each n to the next."""
-    for dataset, own in known_errors(study).groupby("dataset", sort=False):
-        by_n = own["value"].groupby(own["n"]).mean()
+    for dataset, group in known_errors(study).groupby("dataset", sort=False):
+        by_n = group["value"].groupby(group["n"]).mean()
         told = ", ".join(f"{n}: {value:.3f}" for n, value in by_n.items())
         yield Case((dataset,), {"more": np.diff(by_n), "told": told})
 
@@ -768,8 +768,8 @@ def check_rates(results: pd.DataFrame, curves: pd.DataFrame) -> list[str]:
     """Require that TPR falls and TNR rises, up to single samples' steps."""
     found = []
     for rate, sign in (("tpr", -1.0), ("tnr", 1.0)):
-        own = curves[curves["curve"] == rate]
-        for (dataset, split), group in own.groupby(["dataset", "split"]):
+        rows = curves[curves["curve"] == rate]
+        for (dataset, split), group in rows.groupby(["dataset", "split"]):
             at = f"{dataset}, split {split}: {rate}"
             value = sign * group["y"].to_numpy()[np.argsort(group["x"], kind="stable")]
             if not value[-1] > value[0]:

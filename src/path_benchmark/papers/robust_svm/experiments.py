@@ -246,8 +246,8 @@ def _problem(cell: Cell, kernel: str, **noise: Any) -> Problem:
     rows["test"] = parts.test.X
     svc, used = cell.data.task == "svc", LINEAR
     if kernel == "rbf":
-        own = Kernel("rbf", 1.0 / X.shape[1])
-        rows = {name: own(part, X) for name, part in rows.items()}
+        rbf = Kernel("rbf", 1.0 / X.shape[1])
+        rows = {name: rbf(part, X) for name, part in rows.items()}
         X, used = rows["train"], GIVEN
     samples = Samples.of(X, "linear" if used is LINEAR else used.name)
     problem = Problem(parts, svc, X, rows, used, cell.common.threshold, None, samples)
@@ -311,9 +311,9 @@ def errors(cell: Cell, rows: Rows, report: Report) -> None:
 @PAPER.experiment(settings=RescaledErrors, each="kernels")
 def errors_rescaled(cell: Cell, rows: Rows, report: Report) -> None:
     """Do the same where inputs are scaled again after the noise."""
-    own = cell.settings
-    noise = {"amplitude": own.amplitude, "noisy": own.share, "rescaling": own.rescaling}
-    _errors(cell, rows, report, _problem(cell, cell.value, **noise))
+    noise = cell.settings.model_dump(include={"amplitude", "rescaling"})
+    problem = _problem(cell, cell.value, noisy=cell.settings.share, **noise)
+    _errors(cell, rows, report, problem)
 
 
 @PAPER.experiment(settings=Noise, each="amplitudes")
@@ -328,7 +328,7 @@ def noise(cell: Cell, rows: Rows, report: Report) -> None:
         for C in sorted(settings.costs):
             a = _standard(problem, C, cell.common.tolerance)[0]
             f = (problem.predicted(a, part) for part in PARTS)
-            tried.append([float(problem.error(own, p)) for own, p in zip(f, PARTS, strict=True)])
+            tried.append([float(problem.error(v, part)) for v, part in zip(f, PARTS, strict=True)])
         told = {"amplitude": cell.value, "share": share, "rescaling": rescaling}
         _add_standard(rows, kernel, tried, told)
         report((k + 1) / len(variants))

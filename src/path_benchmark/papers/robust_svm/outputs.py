@@ -40,16 +40,16 @@ def sizes(study: Study, task: str) -> pd.DataFrame:
     rows, paper = [], OUTPUTS.published("robust_svm_tables_1_and_2")
     for dataset in _of_task(study, "errors", task):
         known = paper[(paper["task"] == task) & (paper["id"] == study.datasets[dataset].id)]
-        own = study.only(experiment="errors", dataset=dataset)
-        own = own[own["split"] == own["split"].min()].groupby("metric")["value"].first()
+        part = study.only(experiment="errors", dataset=dataset)
+        part = part[part["split"] == part["split"].min()].groupby("metric")["value"].first()
         # nan where the data were not at hand
-        n = own.reindex(["n_train", "n_validation", "n_test"]).sum(skipna=False)
-        for quantity, ours in (("n", n), ("d", own.get("dim", np.nan))):
+        n = part.reindex(["n_train", "n_validation", "n_test"]).sum(skipna=False)
+        for quantity, ours in (("n", n), ("d", part.get("dim", np.nan))):
             theirs = float(known[quantity].iloc[0]) if len(known) else np.nan
             verdict = on_count(theirs, ours)
             rows.append(compared(study.name(dataset), quantity, theirs, ours, verdict))
     ran = [study.datasets[d].id for d in _of_task(study, "errors", task)]
-    known = [own.id for own in study.datasets.values() if own.task == task]
+    known = [part.id for part in study.datasets.values() if part.task == task]
     for absent, verdict in not_run(paper[paper["task"] == task], "id", ran, known):
         for quantity in ("n", "d"):
             rows.append(compared(absent["dataset"], quantity, absent[quantity], np.nan, verdict))
@@ -58,17 +58,17 @@ def sizes(study: Study, task: str) -> pd.DataFrame:
 
 def _printed(study: Study, dataset: str, kernel: str) -> tuple[float, float]:
     """Return mean and deviation of the standard machine in print, nan where it has none."""
-    paper, own = OUTPUTS.published("robust_svm_tables_3_to_6"), study.datasets[dataset]
-    own = paper[(paper["task"] == own.task) & (paper["id"] == own.id) & (paper["kernel"] == kernel)]
-    own = own[own["method"].isin(["C-SVC", "C-SVR"])]
-    return (float(own["mean"].iloc[0]), float(own["std"].iloc[0])) if len(own) else (np.nan, np.nan)
+    paper, data = OUTPUTS.published("robust_svm_tables_3_to_6"), study.datasets[dataset]
+    rows = paper[(paper["task"] == data.task) & (paper["id"] == data.id)]
+    rows = rows[(rows["kernel"] == kernel) & rows["method"].isin(["C-SVC", "C-SVR"])]
+    return tuple(map(float, rows[["mean", "std"]].iloc[0])) if len(rows) else (np.nan, np.nan)
 
 
 def _tried(study: Study, experiment: str, keys: list[str]) -> pd.DataFrame:
     """Compare the standard machine's errors under what was tried with the printed ones."""
-    own, rows = study.only(experiment=experiment, metric="test_error"), []
-    own = own.assign(**{key: hyper(own, key) for key in keys})
-    for values, part in own.groupby(["dataset", "kernel", *keys], sort=False):
+    chosen, rows = study.only(experiment=experiment, metric="test_error"), []
+    chosen = chosen.assign(**{key: hyper(chosen, key) for key in keys})
+    for values, part in chosen.groupby(["dataset", "kernel", *keys], sort=False):
         dataset, kernel, *rest = values
         theirs, spread = _printed(study, dataset, kernel)
         ours, std, n = mean(part)
@@ -112,12 +112,12 @@ def cost_ratios(study: Study) -> pd.DataFrame:
     Medians over the repeats, all C together, the standard machine included, and the check of paths
     (``check``: its share); a row for each tolerance of CCCP's solver.
     """
-    own = study.only(experiment="cost")
-    own = own[own["metric"].isin(["own_time", "standard_time", "excess", "check_share"])]
-    own = own.assign(k=hyper(own, "candidates"), tolerance=hyper(own, "tolerance").astype(float))
-    own["tolerance"] = own["tolerance"].fillna(study.common.tolerance)
+    part = study.only(experiment="cost")
+    part = part[part["metric"].isin(["own_time", "standard_time", "excess", "check_share"])]
+    tolerance = hyper(part, "tolerance").astype(float).fillna(study.common.tolerance)
+    part = part.assign(k=hyper(part, "candidates"), tolerance=tolerance)
     rows = []
-    for (dataset, kernel), group in own.groupby(["dataset", "kernel"], sort=False):
+    for (dataset, kernel), group in part.groupby(["dataset", "kernel"], sort=False):
         spent = group[group["metric"].str.endswith("_time")]
         check = group[group["metric"] == "check_share"].groupby("method")["value"].median()
         spent = spent.groupby(["method", "k", "tolerance", "repeat"])["value"].sum()
@@ -151,10 +151,10 @@ def figure_1(study: Study) -> Figure | None:
         svc = study.datasets[dataset].task == "svc"
         sign = points["weight"].to_numpy()
         for value, colour, marker in ((0.0, fig.BLUE, "o"), (1.0, fig.ORANGE, "s")):
-            own = sign == value
-            if own.any():
+            who = sign == value
+            if who.any():
                 label = ("+1" if value else "-1") if svc else "sample"
-                ax.plot(x[own], y[own], marker, color=colour, ms=4, linestyle="none", label=label)
+                ax.plot(x[who], y[who], marker, color=colour, ms=4, linestyle="none", label=label)
         ax.plot(x[-2:], y[-2:], "o", mfc="none", mec=fig.RED, ms=11, linestyle="none")
         for name, dash in (("standard", "--"), ("robust", "-")):
             _draw_machine(ax, study, dataset, name, dash, svc, x, y)
@@ -170,8 +170,8 @@ def _draw_machine(ax, study, dataset, name, dash, svc, x, y) -> None:
         curve = study.curve(name, experiment="toys", dataset=dataset)
         ax.plot(curve["x"], curve["y"], dash, color=fig.INK, label=name)
         return
-    own = study.only(experiment="toys", dataset=dataset, method=name)
-    w = [own[own["metric"] == f"w{k}"]["value"].iloc[0] for k in (0, 1)]
+    rows = study.only(experiment="toys", dataset=dataset, method=name)
+    w = [rows[rows["metric"] == f"w{k}"]["value"].iloc[0] for k in (0, 1)]
     ends = np.array([x.min() - 0.3, x.max() + 0.3])
     if w[1] != 0.0:
         ax.plot(ends, -w[0] / w[1] * ends, dash, color=fig.INK, label=name)
@@ -181,10 +181,10 @@ def _draw_machine(ax, study, dataset, name, dash, svc, x, y) -> None:
 
 def _loss(task: str, z: np.ndarray, theta: float, s: float) -> np.ndarray:
     """Return the losses of margins or residuals z."""
-    one, own = np.ones((1, 1)), {"cost0": 1.0, "theta0": theta, "s0": s}
+    one, options = np.ones((1, 1)), {"cost0": 1.0, "theta0": theta, "s0": s}
     if task == "svc":
-        return RobustHinge(one, np.ones(1), **own).losses(z, 0.0)
-    return RobustTube(one, np.zeros(1), **own).losses(z, 0.0)
+        return RobustHinge(one, np.ones(1), **options).losses(z, 0.0)
+    return RobustTube(one, np.zeros(1), **options).losses(z, 0.0)
 
 
 @OUTPUTS.figure
@@ -228,8 +228,8 @@ def figure_4(study: Study) -> Figure | None:
     """Draw OP-theta in the plane of its two weights, among the polytopes' borders."""
     if not study.ran("solution_space"):
         return None
-    own = study.curves[study.curves["experiment"] == "solution_space"]
-    path, sides, jumps = (own[own["curve"] == c] for c in ("weights", "sides", "jumps"))
+    rows = study.curves[study.curves["experiment"] == "solution_space"]
+    path, sides, jumps = (rows[rows["curve"] == c] for c in ("weights", "sides", "jumps"))
     figure, axes = fig.new_figure(size=(5.4, 4.2))
     ax = axes[0][0]
     for k, side in enumerate(sides.itertuples()):
@@ -258,11 +258,11 @@ def figure_5(study: Study) -> Figure | None:
     """Duals that move most, broken at jumps."""
     if not study.ran("dual_path"):
         return None
-    own = study.curves[study.curves["experiment"] == "dual_path"]
-    jumps = own[own["curve"] == "jumps"]["x"].to_numpy()
+    rows = study.curves[study.curves["experiment"] == "dual_path"]
+    jumps = rows[rows["curve"] == "jumps"]["x"].to_numpy()
     figure, axes = fig.new_figure(size=(6.0, 3.6))
     ax = axes[0][0]
-    lines = own[own["curve"].str.startswith("dual")]
+    lines = rows[rows["curve"].str.startswith("dual")]
     for k, (name, line) in enumerate(lines.groupby("curve", sort=False)):
         colour = fig.PALETTE[k % len(fig.PALETTE)]
         whole, ends = _broken(line["x"].to_numpy(), line["y"].to_numpy(), jumps)
@@ -278,20 +278,20 @@ def figure_5(study: Study) -> Figure | None:
 @OUTPUTS.figure
 def figure_6(study: Study) -> Figure | None:
     """Seconds of OP and CCCP against the number of candidates."""
-    own = study.only(experiment="candidates", metric="time")
-    if not len(own):
+    rows = study.only(experiment="candidates", metric="time")
+    if not len(rows):
         return None
-    own = own.assign(k=hyper(own, "candidates").astype(int))
+    rows = rows.assign(k=hyper(rows, "candidates").astype(int))
     panels = [
         (d, k)
         for d in study.ran("candidates")
         for k in ("linear", "rbf")
-        if (own["kernel"] == k).any()
+        if (rows["kernel"] == k).any()
     ]
     figure, axes = fig.new_figure(2, len(panels), size=(4.2, 2.8))
     for row, (dataset, kernel) in zip(axes, panels, strict=True):
         for ax, homotopy in zip(row, ("theta", "s"), strict=True):
-            part = own[(own["dataset"] == dataset) & (own["kernel"] == kernel)]
+            part = rows[(rows["dataset"] == dataset) & (rows["kernel"] == kernel)]
             _draw_times(ax, part, homotopy)
             ax.set_title(f"{study.name(dataset)}, {kernel}, {homotopy}", fontsize=9)
     limits = np.array([ax.get_ylim() for ax in axes.flat])
@@ -302,9 +302,9 @@ def figure_6(study: Study) -> Figure | None:
     return figure
 
 
-def _draw_times(ax, own: pd.DataFrame, homotopy: str) -> None:
-    cccp = own[own["method"] == f"cccp_{homotopy}"].groupby("k")["value"].median()
-    op = own[own["method"] == f"op_{homotopy}"]["value"].median()
+def _draw_times(ax, rows: pd.DataFrame, homotopy: str) -> None:
+    cccp = rows[rows["method"] == f"cccp_{homotopy}"].groupby("k")["value"].median()
+    op = rows[rows["method"] == f"op_{homotopy}"]["value"].median()
     ax.plot(cccp.index, cccp, "s--", color=fig.RED, label="CCCP")
     ax.plot(cccp.index, np.full(len(cccp), op), "o-", color=fig.BLUE, label="OP")
     ax.set(xscale="log", yscale="log", xlabel="candidates", ylabel="CPU time")
@@ -328,18 +328,18 @@ def explorer(study: Study) -> Explorer | None:
 @OUTPUTS.measure
 def local_solutions(study: Study, homotopy: str) -> Iterable[Case]:
     """Compare objectives of OP and CCCP at CCCP's own parameters."""
-    own = study.only(experiment="errors", metric="objective_ratio")
-    own = own[hyper(own, "homotopy") == homotopy]
-    if not len(own):
+    rows = study.only(experiment="errors", metric="objective_ratio")
+    rows = rows[hyper(rows, "homotopy") == homotopy]
+    if not len(rows):
         return
-    ratio = own["value"].to_numpy()
+    ratio = rows["value"].to_numpy()
     better, worse = ratio < -SAME, ratio > SAME
     yield Case(
-        tuple(dict.fromkeys(own["dataset"])),
+        tuple(dict.fromkeys(rows["dataset"])),
         {
             "homotopy": homotopy,
             "balance": better.astype(float) - worse,
-            "groups": independent(own),
+            "groups": independent(rows),
             "better": better.mean(),
             "equal": 1.0 - better.mean() - worse.mean(),
             "worse": worse.mean(),
@@ -352,14 +352,14 @@ def local_solutions(study: Study, homotopy: str) -> Iterable[Case]:
 @OUTPUTS.measure
 def mean_errors(study: Study, one: str, other: str) -> Iterable[Case]:
     """Compare mean test errors of two methods over data sets and kernels, to a printed digit."""
-    own = study.only(experiment="errors", metric="test_error")
-    means = own.groupby(["dataset", "kernel", "method"], sort=False)["value"].mean().unstack()
+    rows = study.only(experiment="errors", metric="test_error")
+    means = rows.groupby(["dataset", "kernel", "method"], sort=False)["value"].mean().unstack()
     if not {one, other} <= set(means):
         return
     means = means[[one, other]].dropna().round(4)
     by_data = means.groupby(level="dataset", sort=False).mean()
     change, drawn = (
-        (own[one] - own[other]) / own[other].clip(lower=1e-12) for own in (means, by_data)
+        (rows[one] - rows[other]) / rows[other].clip(lower=1e-12) for rows in (means, by_data)
     )
     enough = np.count_nonzero(drawn) >= LEAST_PAIRS
     p = float(wilcoxon(drawn).pvalue) if enough else np.nan
@@ -374,7 +374,7 @@ def mean_errors(study: Study, one: str, other: str) -> Iterable[Case]:
             "equal": int((change == 0).sum()),
             "worse": int((change > 0).sum()),
             "n": len(change),
-            "splits": int(own["split"].nunique()),
+            "splits": int(rows["split"].nunique()),
             "median": change.median(),
             "test": f"{test} p = {p:.2g}" if enough else f"too few differ for a {test}",
         },
@@ -384,8 +384,8 @@ def mean_errors(study: Study, one: str, other: str) -> Iterable[Case]:
 @OUTPUTS.measure
 def jumps(study: Study) -> Iterable[Case]:
     """Sum up the jumps of all outlier paths of a kernel."""
-    own = study.only(experiment="errors")
-    for kernel, group in own.groupby("kernel"):
+    part = study.only(experiment="errors")
+    for kernel, group in part.groupby("kernel"):
         of = {metric: rows["value"] for metric, rows in group.groupby("metric")}
         if "jumps" not in of:
             continue
@@ -412,11 +412,11 @@ def jumps(study: Study) -> Iterable[Case]:
 @OUTPUTS.measure
 def paired(study: Study, metric: str, homotopy: str, spread: bool = False) -> Iterable[Case]:
     """Give log ratios of a metric (``spread``: of its deviation over splits) of OP to CCCP."""
-    own = study.only(experiment="errors", metric=metric)
-    own = own[own["method"].isin([f"op_{homotopy}", f"cccp_{homotopy}"])]
+    rows = study.only(experiment="errors", metric=metric)
+    rows = rows[rows["method"].isin([f"op_{homotopy}", f"cccp_{homotopy}"])]
     keys = ["dataset", "kernel", *(() if spread else ("split", "hyper_parameters"))]
     take = "std" if spread else "mean"
-    wide = own.groupby([*keys, "method"])["value"].agg(take).unstack().dropna()
+    wide = rows.groupby([*keys, "method"])["value"].agg(take).unstack().dropna()
     if len(wide.columns) < 2 or not len(wide):
         return
     ours, theirs = wide[f"op_{homotopy}"], wide[f"cccp_{homotopy}"]
@@ -438,25 +438,25 @@ def paired(study: Study, metric: str, homotopy: str, spread: bool = False) -> It
 @OUTPUTS.measure
 def growth(study: Study) -> Iterable[Case]:
     """Give by what CCCP's time grows from the fewest to the most candidates, median of repeats."""
-    own = study.only(experiment="candidates", metric="time")
-    own = own[own["method"].str.startswith("cccp")]
-    if not len(own):
+    rows = study.only(experiment="candidates", metric="time")
+    rows = rows[rows["method"].str.startswith("cccp")]
+    if not len(rows):
         return
     keys = ["dataset", "kernel", "method", "k"]
-    median = own.assign(k=hyper(own, "candidates").astype(int)).groupby(keys)["value"].median()
+    median = rows.assign(k=hyper(rows, "candidates").astype(int)).groupby(keys)["value"].median()
     wide = median.unstack()
     few, many = wide.columns.min(), wide.columns.max()
     grown = (wide[many] / wide[few]).to_numpy()
     numbers = {"growth": grown, "least": grown.min(), "most": grown.max(), "few": few, "many": many}
-    yield Case(tuple(study.ran("candidates")), {**numbers, "runs": int(own["repeat"].nunique())})
+    yield Case(tuple(study.ran("candidates")), {**numbers, "runs": int(rows["repeat"].nunique())})
 
 
 @OUTPUTS.measure
 def costs(study: Study) -> Iterable[Case]:
     """Give OP's time over CCCP's with five candidates, both homotopies together, by data set."""
     found = cost_ratios(study)
-    for (kernel, tolerance), own in found.groupby(["kernel", "tolerance"]) if len(found) else ():
-        spent = own.groupby("dataset", sort=False)[["op", "cccp"]].sum()
+    for (kernel, tolerance), group in found.groupby(["kernel", "tolerance"]) if len(found) else ():
+        spent = group.groupby("dataset", sort=False)[["op", "cccp"]].sum()
         ratio = (spent["op"] / spent["cccp"]).to_numpy()
         numbers = {"kernel": kernel, "tolerance": tolerance, "ratio": ratio, "n": len(ratio)}
         yield Case(tuple(spent.index), {**numbers, "median": np.median(ratio)})

@@ -119,8 +119,8 @@ class Model:
 
 
 def _machine(loss: Pieces, data: Data, kernel: bool) -> Problem:
-    own = Losses(loss, None if kernel else data.X, free=1.0)
-    return Problem(own, ridge=1.0, kernel=data.K if kernel else None)
+    group = Losses(loss, None if kernel else data.X, free=1.0)
+    return Problem(group, ridge=1.0, kernel=data.K if kernel else None)
 
 
 def _svm(data: Data, C: float, kernel: bool) -> Problem:

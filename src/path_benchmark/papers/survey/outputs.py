@@ -25,16 +25,16 @@ PANELS = 5  # in a row of the figure
 
 def _paths(study: Study) -> pd.DataFrame:
     """Return the certificates, with model and parameter, in the order of the models."""
-    own = study.only(metric="certificate")
-    own = own.assign(model=hyper(own, "model"), parameter=hyper(own, "parameter"))
-    order = own["model"].map(list(MODELS).index)
-    return own.iloc[np.argsort(order.to_numpy(), kind="stable")]
+    rows = study.only(metric="certificate")
+    rows = rows.assign(model=hyper(rows, "model"), parameter=hyper(rows, "parameter"))
+    order = rows["model"].map(list(MODELS).index)
+    return rows.iloc[np.argsort(order.to_numpy(), kind="stable")]
 
 
 def _of_model(study: Study, path: tuple, metric: str) -> pd.DataFrame:
-    own = study.results
-    own = own[(own["metric"] == metric) & (own["dataset"] == path.dataset)]
-    return own[hyper(own, "model") == path.model]
+    rows = study.results
+    rows = rows[(rows["metric"] == metric) & (rows["dataset"] == path.dataset)]
+    return rows[hyper(rows, "model") == path.model]
 
 
 def _best(times: pd.DataFrame) -> pd.DataFrame:
@@ -111,10 +111,10 @@ def chapter(study: Study, table: str) -> pd.DataFrame:
     rows = []
     for row in published[published["table"].astype(str) == table].itertuples():
         models = {name: model for name, model in MODELS.items() if model.row == row.model}
-        own = paths[paths["model"].isin(list(models))]
-        if models and not len(own):
+        part = paths[paths["model"].isin(list(models))]
+        if models and not len(part):
             continue
-        held = f"{int((own['value'] == 1.0).sum())} of {len(own)}"
+        held = f"{int((part['value'] == 1.0).sum())} of {len(part)}"
         functions = dict.fromkeys(model.function for model in models.values())
         rows.append(
             {
@@ -124,7 +124,7 @@ def chapter(study: Study, table: str) -> pd.DataFrame:
                 "algorithm": row.algorithm,
                 "source": row.reference,
                 "function": ", ".join(functions) or "none",
-                "path in": ", ".join(dict.fromkeys(own["parameter"])),
+                "path in": ", ".join(dict.fromkeys(part["parameter"])),
                 "certified": held if models else "",
                 "remark": row.remark if isinstance(row.remark, str) else "",
             }
@@ -142,25 +142,25 @@ def all_paths(study: Study) -> Figure | None:
         return None
     figure, axes = fig.new_figure(PANELS, -(-len(models) // PANELS), size=(1.9, 1.5))
     for ax, name in zip(axes.ravel(), models, strict=False):
-        own = lines[lines["model"] == name]
-        _draw(ax, own[own["dataset"] == own["dataset"].iloc[0]])
+        rows = lines[lines["model"] == name]
+        _draw(ax, rows[rows["dataset"] == rows["dataset"].iloc[0]])
         ax.set_title(MODELS[name].title, fontsize=7, loc="left")
     for ax in axes.ravel()[len(models) :]:
         ax.set_axis_off()
     return figure
 
 
-def _draw(ax: object, own: pd.DataFrame) -> None:
-    parameter = own["parameter"].iloc[0]
+def _draw(ax: object, rows: pd.DataFrame) -> None:
+    parameter = rows["parameter"].iloc[0]
     if parameter in LOGARITHMIC:
-        own = own[own["x"] > 0]
+        rows = rows[rows["x"] > 0]
         ax.set_xscale("log")
         ax.xaxis.set_major_locator(LogLocator(numticks=4))
         ax.xaxis.set_minor_locator(NullLocator())
     else:
         ax.xaxis.set_major_locator(MaxNLocator(3))
     ax.yaxis.set_major_locator(MaxNLocator(3))
-    for k, (_, line) in enumerate(own.groupby("curve", sort=False)):
+    for k, (_, line) in enumerate(rows.groupby("curve", sort=False)):
         ax.plot(line["x"], line["y"], color=fig.PALETTE[k % len(fig.PALETTE)], linewidth=0.9)
     ax.set_xlabel(parameter, fontsize=7, labelpad=1)
     ax.tick_params(labelsize=6)

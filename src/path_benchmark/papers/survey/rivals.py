@@ -138,7 +138,9 @@ class Descent:
             with Stopwatch() as watch:
                 _, w, _ = enet_path(self._X, self._y, l1_ratio=1.0, alphas=alphas, **options)
         rank = np.argsort(np.argsort(-np.asarray(points)))
-        found = [Answer(own, [self._means[1] - self._means[0] @ own]) for own in w.T[rank]]
+        found = [
+            Answer(weights, [self._means[1] - self._means[0] @ weights]) for weights in w.T[rank]
+        ]
         return Tried(found, watch.cpu_s, watch.wall_s)
 
 
@@ -148,12 +150,12 @@ def scored(problems: Sequence[Problem], answers: Sequence[Answer | None]) -> tup
         return np.inf, np.inf
     if len({problem.ridge for problem in problems}) > 1:  # the judge looks at one ridge at a time
         each = zip(problems, answers, strict=True)
-        gap, kkt = np.max([scored([problem], [own]) for problem, own in each], axis=0)
+        gap, kkt = np.max([scored([problem], [one]) for problem, one in each], axis=0)
         return float(gap), float(kkt)
-    first, duals = answers[0], [own.duals or () for own in answers]
+    first, duals = answers[0], [one.duals or () for one in answers]
     together = Answer(
-        None if first.w is None else np.column_stack([own.w for own in answers]),
-        np.column_stack([own.free for own in answers]),
+        None if first.w is None else np.column_stack([one.w for one in answers]),
+        np.column_stack([one.free for one in answers]),
         [np.column_stack(parts) for parts in zip(*duals, strict=True)] or None,
     )
     verdict = judge(problems, together)

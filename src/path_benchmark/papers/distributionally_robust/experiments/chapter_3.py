@@ -130,7 +130,7 @@ def _drlad_grids(cell: Cell, part: Part, spacing: str = "logarithmic") -> list[N
     """Return the DrLAD's grids of all sizes."""
     sizes = list(product(cell.settings.sizes, repeat=2))
     models = [deviation_models(cell, part, *size, spacing)["drlad"] for size in sizes]
-    return [(*own, {"n_s": s, "n_lam2": k}) for own, (s, k) in zip(models, sizes, strict=True)]
+    return [(*model, {"n_s": s, "n_lam2": k}) for model, (s, k) in zip(models, sizes, strict=True)]
 
 
 @PAPER.experiment(settings=Spacings, each="spacings")
@@ -198,9 +198,9 @@ def coefficients(cell: Cell, rows: Rows, report: Report) -> None:
 def _add_coefficients(rows: Rows, model: Model, path: Any, line: Line) -> None:
     """Add each coefficient along a path, at its breakpoints in the range of the line."""
     low, high = np.sort(line.values[[0, -1]])
-    own = path.breakpoints
+    edges = path.breakpoints
     t = np.unique(
-        np.concatenate([own[(own > low) & (own < high)], np.clip([low, high], *path.range)])
+        np.concatenate([edges[(edges > low) & (edges < high)], np.clip([low, high], *path.range)])
     )
     w = path.coef(t)
     for k in range(len(w)):

@@ -124,7 +124,9 @@ def _double_margin_grids(cell: Cell, part: Part) -> list[NamedGrid]:
     """Return the DM-DrSVM's grids of all sizes, at the kappa of Tables 4.1 and 4.2."""
     sizes, kappas = list(product(cell.settings.sizes, repeat=2)), (cell.settings.kappa,)
     models = [margin_models(cell, part, n1, n2, kappas)["dm_drsvm"] for n2, n1 in sizes]
-    return [(*own, {"n_lam2": k, "n_lam1": j}) for own, (k, j) in zip(models, sizes, strict=True)]
+    return [
+        (*model, {"n_lam2": k, "n_lam1": j}) for model, (k, j) in zip(models, sizes, strict=True)
+    ]
 
 
 @PAPER.experiment(settings=Margins, each="snrs")
