@@ -94,6 +94,11 @@ RIVALS = (
     "benchmark/solvers/test_baselines",
     "benchmark/papers/test_survey",
 )
+DISSERTATION = (
+    "benchmark/runs/test_runs",
+    "benchmark/papers/test_splits",
+    "benchmark/papers/test_distributionally_robust",
+)
 PAPERS = "path_benchmark/papers"
 # Module below src -> its fast tests, those that fail first in front. What decides an answer, a
 # verdict or a published number; not compiled loops, nor what only draws, moves files or waits.
@@ -147,20 +152,16 @@ MODULES = {
         "benchmark/papers/test_splits",
         "benchmark/papers/test_distributionally_robust",
     ),
-    f"{PAPERS}/distributionally_robust/experiments.py": (
-        "benchmark/runs/test_runs",
-        "benchmark/papers/test_splits",
-        "benchmark/papers/test_distributionally_robust",
-    ),
+    f"{PAPERS}/distributionally_robust/experiments/chapter_3.py": DISSERTATION,
+    f"{PAPERS}/distributionally_robust/experiments/chapter_4.py": DISSERTATION,
+    f"{PAPERS}/distributionally_robust/experiments/chapter_5.py": DISSERTATION,
+    f"{PAPERS}/distributionally_robust/experiments/seconds.py": DISSERTATION,
+    f"{PAPERS}/distributionally_robust/experiments/shared.py": DISSERTATION,
     f"{PAPERS}/distributionally_robust/outputs.py": (
         "benchmark/papers/test_made_up_studies",
         "benchmark/papers/test_distributionally_robust",
     ),
-    f"{PAPERS}/distributionally_robust/tuning.py": (
-        "benchmark/runs/test_runs",
-        "benchmark/papers/test_splits",
-        "benchmark/papers/test_distributionally_robust",
-    ),
+    f"{PAPERS}/distributionally_robust/tuning.py": DISSERTATION,
     f"{PAPERS}/distributionally_robust/worst_case.py": (
         "benchmark/papers/test_distributionally_robust",
     ),
@@ -273,9 +274,9 @@ MODULES = {
         "benchmark/solvers/test_baselines",
     ),
     "path_benchmark/solvers/cccp.py": (
+        "benchmark/solvers/test_cccp",
         "benchmark/papers/test_robust_svm",
         "benchmark/runs/test_runs",
-        "library/models/test_outlier",
     ),
     "path_benchmark/solvers/clarabel_solver.py": RIVALS,
     "path_benchmark/solvers/cvxpy_solver.py": RIVALS,
@@ -301,7 +302,7 @@ MODULES = {
     ),
     # answers
     "solution_paths/solution/curves.py": (
-        "library/test_known_input",
+        "library/solution/test_curves",
         "library/test_known_answers",
         "library/solution/test_path",
         "library/solution/test_evaluation",
@@ -335,7 +336,7 @@ MODULES = {
     "solution_paths/glm/newton.py": GLM,
     "solution_paths/glm/penalised.py": GLM,
     "solution_paths/kernels/kernel.py": (
-        "library/test_known_input",
+        "library/kernels/test_centring",
         "library/kernels/test_kernel",
         "library/kernels/test_centred",
         "library/verify/test_conditions",
@@ -465,7 +466,6 @@ MODULES = {
         "library/models/test_elastic",
     ),
     "solution_paths/validation.py": (
-        "library/test_known_input",
         "library/test_validation",
         "library/estimators/test_checking",
         "library/test_promises",

@@ -39,7 +39,7 @@ def targets_of(make):
     return Y if is_classifier(make()) else U
 
 
-def fitted(make, y=None, **options):
+def fitted(make, y=None, rows=X, **options):
     model = make(**FAST.get(make.__name__, {}), **options)
     y = targets_of(make) if y is None else y
-    return model.fit(X) if make.__name__ == "PathOneClassSVM" else model.fit(X, y)
+    return model.fit(rows) if make.__name__ == "PathOneClassSVM" else model.fit(rows, y)

@@ -44,6 +44,7 @@ from solution_paths import (
     weighted_svm_path,
     weighted_svr_path,
 )
+from solution_paths import validation as check
 from solution_paths.homotopy import run
 from solution_paths.validation import warn_if_badly_scaled
 
@@ -694,3 +695,99 @@ def test_every_parameter_of_an_estimator_names_itself(name):
             given = {own: bad} | ({"cv": 3} if own in ("scoring", "rule", "n_jobs") else {})
             given |= {"kernel": "poly"} if own in ("gamma", "degree", "coef0") else {}
             said_in_own_words(lambda given=given: model(**given).fit(X, y), own)
+
+
+# -- the checks themselves --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("bounds", "good", "bad", "said"),
+    [
+        ({}, [-1, 0, 0.5, 1e-200, np.int64(2), np.array(2.0)], [1e60], "a finite number"),
+        ({"above": 0}, [0.5, 1, 2.5], [0, -1, 1e-200], "a finite number > 0"),
+        ({"least": 0, "most": 1}, [0, 0.5, 1, 1e-200], [-1, 2], "a finite number >= 0 and <= 1"),
+        ({"above": 1, "most": 2}, [1.5, 2], [1, 0.5, 2.5], "a finite number > 1 and <= 2"),
+        ({"least": 1, "whole": True}, [1, 2, 2.0], [0, 0.5, 2.5, -1], "a whole number >= 1"),
+        ({"least": 0, "infinite": True}, [0, 1, np.inf], [-1, -np.inf], "a number >= 0"),
+    ],
+)
+def test_a_number_is_one_within_its_bounds(bounds, good, bad, said):
+    for value in good:
+        assert check.check_number(value, "C", **bounds) == value
+    endless = [] if "infinite" in bounds else [np.inf, -np.inf]
+    for value in (*bad, *endless, np.nan, True, "1", None, 1j, [1]):
+        with pytest.raises(ValueError, match=rf"^C (must be {said}, not |= 1e[+-]\d+ would)"):
+            check.check_number(value, "C", **bounds)
+
+
+def test_flags_and_choices_are_exactly_those():
+    assert check.check_flag(True, "v") is True
+    assert check.check_flag(np.False_, "v") is False
+    for value in (0, 1, None, "True"):
+        with pytest.raises(TypeError, match=r"^v must be True or False, not "):
+            check.check_flag(value, "v")
+    assert check.check_choice("a", "v", ("a", "b")) == "a"
+    for value in ("c", 1, None):
+        with pytest.raises(ValueError, match=r"^v must be one of a, b, not "):
+            check.check_choice(value, "v", ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "wanted"),
+    [
+        ("check_vector", [1.0, -2.0, 2.0], [1.0, -2.0, 2.0]),
+        ("check_vector", 2.0, [2.0, 2.0, 2.0]),
+        ("check_vector", [True, False, True], [1.0, 0.0, 1.0]),
+        ("check_vector", [1.0, 2.0], "has shape (2,), but X has 3 rows; pass one entry a row"),
+        ("check_vector", [[1.0], [2.0], [3.0]], "has shape (3, 1); flatten it, numpy.ravel(v)"),
+        ("check_counts", [1.0, 0.5, 2.0], [1.0, 0.5, 2.0]),
+        ("check_counts", [1.0, -2.0, 2.0], "has negative entries (the least is -2); counts and"),
+        ("check_weights", [1.0, 0.0, 2.0], [1.0, 0.0, 2.0]),
+        ("check_weights", [1.0, -2.0, 2.0], "has negative entries (the least is -2); weights"),
+        ("check_shares", [1.0, 0.0, 2.0], [1 / 3, 0.0, 2 / 3]),
+        ("check_shares", [0.0, 0.0, 0.0], "is zero everywhere; give some row a positive weight"),
+        ("check_rows", [0, 2, 1], [0, 2, 1]),
+        ("check_rows", [], []),
+        ("check_rows", [0, 2, 2], "names row 2 twice"),
+        ("check_rows", [0, 3, 1], "names row 3, but X has rows 0 to 2"),
+        ("check_rows", [-1, 0, 1], "names row -1, but X has rows 0 to 2"),
+        ("check_rows", [0.0, 1.0], "must be a list of row numbers, not of type float64"),
+        ("plain_labels", pd.Series(["x", "y", "x"], dtype="category"), ["x", "y", "x"]),
+        ("plain_labels", [1, 0, 2], [1, 0, 2]),
+        ("plain_labels", [1, "a", 2], "holds labels of type int and str"),
+    ],
+)
+def test_a_vector_is_read_or_refused(function, given, wanted):
+    def call():
+        return getattr(check, function)(given, 3, "X" if function == "check_shares" else "v")
+
+    if isinstance(wanted, list):
+        assert list(call()) == (wanted if function == "plain_labels" else pytest.approx(wanted))
+        return
+    name = "sample_weight" if function == "check_shares" else "v"
+    with pytest.raises(ValueError, match="^" + re.escape(f"{name} {wanted}")):
+        call()
+
+
+def test_labels_and_classes_are_in_order():
+    y, labels = check.check_labels(["b", "a", "b"], 3)
+    assert (y.tolist(), list(labels)) == ([1.0, -1.0, 1.0], ["a", "b"])  # the larger is positive
+    with pytest.raises(ValueError, match=r"exactly two labels, found 3: \['a', 'b', 'c'\]; select"):
+        check.check_labels(["a", "b", "c"], 3)
+    given = pd.Series(pd.Categorical(["a", "b", "a"], categories=["b", "a", "c"], ordered=True))
+    assert check.order_of(given) == ["b", "a", "c"]
+    codes, classes = check.ordered_labels(check.plain_labels(given, 3, "y"), check.order_of(given))
+    assert (codes.tolist(), list(classes)) == ([1, 0, 1], ["b", "a"])
+    codes, classes = check.ordered_labels(np.array([2, -1, 2]), None)
+    assert (codes.tolist(), list(classes)) == ([1, 0, 1], [-1, 2])
+    with pytest.raises(ValueError, match=r"^y holds strings such as 'a', whose order"):
+        check.ordered_labels(np.array(["a", "b"]), None)
+
+
+def test_an_index_is_that_of_the_rows_or_of_none():
+    frame = pd.DataFrame(X[:3], index=[5, 6, 7])
+    check.check_index(frame, pd.Series([1, 2, 3], index=[5, 6, 7]), "y")
+    check.check_index(frame, np.ones(3), "y")
+    for index in ([5, 7, 6], [0, 1, 2]):
+        with pytest.raises(ValueError, match=r"^y has another index than X; align it \(y\.reindex"):
+            check.check_index(frame, pd.Series([1, 2, 3], index=index), "y")

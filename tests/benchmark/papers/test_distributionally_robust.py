@@ -169,6 +169,22 @@ def test_a_line_on_which_rho_comes_to_rounding_before_its_wall_is_certified():
     assert path.certify().ok
 
 
+def test_steps_per_row_are_breakpoints_over_training_rows(study):
+    settings = config()
+    rows = only(study, metric="steps_per_row")
+    assert set(rows["experiment"]) == {"coefficients", "margin_grids", "kernel_grids"}
+    for row in rows.itertuples():
+        cells = PAPER.cells(settings, "quick", row.experiment, row.dataset, [row.split])
+        cell = replace(next(iter(cells)), offline=True)
+        own = {} if row.experiment != "kernel_grids" else {"n": 100, "noise": cell.settings.noise}
+        n, d = shared.split_of(cell, **own).train.X.shape
+        (path,) = only(
+            study, metric="certificate", experiment=row.experiment, method=row.method
+        ).itertuples()
+        assert row.value == path.n_breakpoints / n
+        assert n != d
+
+
 def test_every_experiment_ran_and_every_path_is_certified(study):
     assert set(study.results["experiment"]) == set(PAPER.experiments)
     assert set(study.results["status"]) == {"ok"}

@@ -136,6 +136,22 @@ def test_warm_start_of_lbfgsb_needs_fewer_iterations():
     assert warm.iterations < cold.iterations / 2
 
 
+@pytest.mark.parametrize(
+    ("name", "cut"),
+    [
+        ("lbfgsb", {"maxiter": 1}),
+        ("sklearn_svc", {"max_iter": 2}),
+        ("smo", {"max_iterations": 2}),
+        ("smo", {"time_limit": 0.0}),
+        ("clarabel", {"max_iter": 2}),
+    ],
+)
+def test_a_solve_that_is_cut_short_is_not_called_solved(name, cut):
+    problem = PROBLEMS["free bias" if name in FREE_BIAS_ONLY else "linear"]
+    assert solvers.solve(name, problem).status == "solved"
+    assert solvers.solve(name, problem, cut).status in ("inaccurate", "failed")
+
+
 class TestTheJudge:
     problem = PROBLEMS["linear"]
 

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Lasso, LinearRegression
+from sklearn.metrics import balanced_accuracy_score, f1_score
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
@@ -36,6 +37,7 @@ from solution_paths import (
     DmDrSVC,
     DmKSVC,
     DrLAD,
+    MulticategorySVC,
     OutlierSVC,
     OutlierSVR,
     PathLasso,
@@ -339,17 +341,32 @@ def test_folds_that_end_at_different_costs_go_on_constant():
     assert bounded.cv_error_ >= fitted.cv_error_
 
 
-def test_a_class_that_a_fold_lacks_counts_as_wrong():
+SEVERAL = [PathSVC(), QuantileSVC(), L1SVC(), DmKSVC(), DmDrSVC(), MulticategorySVC()]
+
+
+@pytest.mark.parametrize("scoring", ["error", "balanced_accuracy", "f1_macro"])
+@pytest.mark.parametrize("model", SEVERAL, **BY_NAME)
+def test_a_class_that_a_fold_lacks_counts_as_wrong(model, scoring):
     X, y = three_classes()
     y = y.copy()
     y[y == "blue"] = "green"
-    y[:2] = "rare"
+    y[:2] = "rare"  # between the others
     train, test = np.arange(2, 60), np.r_[0, 1, np.arange(60, 90)]
-    fitted = PathSVC(cv=[(train, test)]).fit(X, y)
-    fixed = PathSVC(fitted.C_).fit(X[train], y[train])
-    assert np.mean(fixed.predict(X[test]) != y[test]) == pytest.approx(fitted.cv_error_)
-    assert fitted.cv_error_ >= 2 / 32
-    lonely = [(np.flatnonzero(y == "red"), test)]
+    found = clone(model).set_params(cv=[(train, test)], scoring=scoring).fit(X, y)
+    chosen = getattr(found, f"{model._parameter}_")
+    said = with_value(model, model._parameter, chosen).fit(X[train], y[train]).predict(X[test])
+    right = {
+        "error": lambda: np.mean(said == y[test]),
+        "balanced_accuracy": lambda: balanced_accuracy_score(y[test], said),
+        "f1_macro": lambda: f1_score(y[test], said, average="macro"),
+    }[scoring]()
+    assert found.cv_error_ == pytest.approx(1.0 - right)
+    assert "rare" not in said
+
+
+def test_folds_of_one_class_choose_nothing():
+    X, y = three_classes()
+    lonely = [(np.flatnonzero(y == "red"), np.arange(60, 90))]
     with pytest.raises(
         ValueError, match=r"cv has no fold to choose .* hold the class .* alone\); pass cv="
     ):

@@ -12,6 +12,8 @@ from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 
 import solution_paths
 from helpers import bad_input as bad
+from helpers import known
+from helpers.estimators import fitted
 from solution_paths import (
     L1SVC,
     OutlierSVC,
@@ -386,3 +388,26 @@ def test_a_parameter_that_an_estimator_does_not_take(name):
             TypeError, match=r"QuantileSVC\(probability=True\) and .* predict_proba"
         ):
             model(probability=True)
+
+
+DENSE = ("DmDrSVC", "DrLAD")  # whose norms of w couple all columns
+
+
+@pytest.mark.parametrize("name", solution_paths.ESTIMATORS)
+def test_sparse_rows_are_those_of_a_dense_array_or_refused(name):
+    make = getattr(solution_paths, name)
+    rows = np.where(np.abs(known.X) < 0.5, 0.0, known.X)
+    if name in DENSE:
+        refused = pytest.raises(
+            TypeError, match=r"^Sparse data was passed for X, but dense data is"
+        )
+        with refused:
+            fitted(make, rows=sp.csr_array(rows))
+        assert not make().__sklearn_tags__().input_tags.sparse
+        return
+    sparse, dense = fitted(make, rows=sp.csr_array(rows)), fitted(make, rows=rows)
+    what = "decision_function" if hasattr(dense, "decision_function") else "predict"
+    for new in (rows, sp.csr_array(rows)):
+        found, wanted = getattr(sparse, what)(new), getattr(dense, what)(rows)
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
+    assert sparse.__sklearn_tags__().input_tags.sparse

@@ -145,6 +145,14 @@ def test_shifts_have_few_digits(column, shift):
     assert shifts_of(np.array(column)[:, None]).tolist() == [shift]
 
 
+@pytest.mark.parametrize("full", [8, 9, 10])
+def test_sparse_columns_are_shifted_where_more_than_nine_of_ten_entries_are_no_zeros(full):
+    column = np.where(np.arange(10) < full, 50.0 + np.arange(10) / 10, 0.0)
+    rows = np.c_[column, np.ones(10), -column, np.arange(10.0)]
+    wanted = [50.5, 1.0, -50.5, 0.0] if full == 10 else [0.0, 1.0, 0.0, 0.0]  # rounded means
+    assert shifts_of(sp.csr_array(rows)).tolist() == shifts_of(rows).tolist() == wanted
+
+
 def test_a_bias_is_rounded_once():
     w, shifts = np.array([[0.1], [0.3]]), np.array([1e9, -(1e9)])
     exact = 0.5 - (1e9 * 0.1 - 1e9 * 0.3)

@@ -169,3 +169,39 @@ def test_a_matrix_is_far_where_its_mean_is_some_deviations_from_zero_in_any_unit
         assert kernels.is_far(unit * (K + sign * 1.01 * kernels.FAR_ENTRIES))
         assert not kernels.is_far(unit * (K + sign * 0.99 * kernels.FAR_ENTRIES))
     assert not kernels.is_far(unit * np.ones((2, 2)))  # constant: nothing is left
+
+
+@pytest.mark.parametrize("hold", KINDS)
+@pytest.mark.parametrize("name", ["linear", "rbf", "poly"])
+def test_a_diagonal_is_that_of_the_matrix(name, hold):
+    kernel, rows = Kernel(name, gamma=0.4, coef0=0.5), KINDS[hold](X)
+    np.testing.assert_allclose(kernel.diagonal(rows), np.diag(kernel(X, X)), rtol=1e-13)
+    np.testing.assert_allclose(kernels.squared_norms(rows), (X**2).sum(axis=1), rtol=1e-15)
+
+
+@pytest.mark.parametrize("hold", KINDS)
+def test_powers_that_overflow_are_told_before_they_are_taken(hold):
+    rows = KINDS[hold](X * 1e40)
+    Kernel("rbf", gamma=0.4).check_sizes(rows, "X")
+    Kernel().check_sizes(rows, "X")
+    Kernel("poly", degree=3).check_sizes(KINDS[hold](X), "X")
+    said = r"^X has rows whose kernel values \(.*e\+80 to the power 4\) overflow; take a"
+    with pytest.raises(ValueError, match=said):
+        Kernel("poly", degree=4).check_sizes(rows, "X")
+
+
+def test_matrices_that_are_no_kernels_are_refused():
+    K = X @ X.T
+    kernels._check_gram(K)
+    for wrong, said in (
+        (X, r"^X must be a dense square matrix of kernel values .*, not of shape \(7, 4\)\.$"),
+        (np.triu(K), r"^X is not symmetric, .*; pass \(X \+ X\.T\) / 2\.$"),
+        (-K, r"^X has the eigenvalue -.*, clearly below zero, .* positive semidefinite\.$"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            kernels._check_gram(wrong)
+    least = np.linalg.eigvalsh(K - 0.2 * np.eye(7))[0]
+    assert least == pytest.approx(-0.2)  # of seven rows in four columns
+    kernels._check_eigenvalues(K - 0.2 * np.eye(7), 0.21, "K")
+    with pytest.raises(ValueError, match=r"^K has the eigenvalue -0\.2, clearly"):
+        kernels._check_eigenvalues(K - 0.2 * np.eye(7), 1e-3, "K")

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 from helpers.outliers import HOMOTOPIES, capped, clouds, line, path_of, problem
 from path_benchmark.objectives import Hinge, Tube
-from path_benchmark.objectives.robust import robust_hinge, robust_tube
-from path_benchmark.solvers import Answer, cccp, judge
+from path_benchmark.objectives.robust import robust_hinge
+from path_benchmark.solvers import judge
 from path_benchmark.solvers import solve as solve_by
 from path_benchmark.solvers.clarabel_solver import by_clarabel
 from solution_paths import (
@@ -469,81 +469,3 @@ def test_bad_arguments_are_named(options, message):
 def test_a_threshold_must_be_positive_and_more_than_rounding(s):
     with pytest.raises(ValueError, match="s "):
         outlier_svr_path(*line(), 1.0, s=s)
-
-
-# -- CCCP -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("task", ["svm", "svr"])
-def test_the_convex_solver_of_cccp_agrees_with_clarabel(task, kernel):
-    X, y = problem(task)
-    options = {} if kernel == "linear" else {"kernel": Kernel("rbf", 0.5)}
-    for C in (0.01, 1.0, 20.0):
-        robust = (robust_hinge if task == "svm" else robust_tube)(X, y, C, **options).at(1.0)
-        a, values, _ = cccp.standard(robust, cccp.solver_of(robust), 1e-8)
-        plain = (Hinge if task == "svm" else Tube)(X, y, cost0=C, bias="none", **options)
-        oracle = judge(plain, solve_by("clarabel", plain))
-        assert robust.energy(values, a, 0.0) == pytest.approx(oracle.primal, rel=1e-7)
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_the_convex_solver_of_cccp_converges_where_coordinate_descent_does_not(sparse):
-    """On w5a it took minutes for one C = 10, and ended 1e-6 above the optimum for C = 100."""
-    X, y = clouds(n=150, d=6)
-    X = X @ (np.eye(6) + 5.0)  # columns of nearly one direction
-    robust = robust_hinge(sp.csr_array(X) if sparse else X, y, 100.0).at(1.0)
-    solver = cccp.solver_of(robust)
-    low, high = cccp.boxes(robust, np.zeros(150, dtype=np.int8))
-    assert solver._descent(robust.y, low, high, np.zeros(150), 1e-8)[2] < 0
-    for costs in (1.0, 0.5):  # the second with what is set up for the first
-        a, values, _, passes = solver.solve(robust.y, costs * low, costs * high, low, 1e-8)
-        assert passes > 0
-        plain = Hinge(X, y, cost0=100.0 * costs, bias="none")
-        oracle = judge(plain, solve_by("clarabel", plain))
-        energy = robust_hinge(X, y, 100.0 * costs).at(1.0).energy(values, a, 0.0)
-        assert energy == pytest.approx(oracle.primal, rel=1e-8)
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_dual_coordinate_descent_agrees_with_liblinear(sparse):
-    X, y = clouds(n=200, d=5)
-    X = sp.csr_array(X) if sparse else X
-    plain = Hinge(X, y, cost0=0.5, bias="none")
-    answer = solve_by("liblinear", plain, {"tolerance": 1e-8})
-    if answer.status == "not available":
-        pytest.skip(answer.message)
-    robust = robust_hinge(X, y, 0.5).at(1.0)
-    found = cccp.solve(robust, {"tolerance": 1e-8})
-    ours, theirs = (judge(plain, Answer(w=one.w)).primal for one in (found, answer))
-    assert ours <= theirs * (1 + 1e-7)
-    assert ours == pytest.approx(theirs, rel=1e-4)  # it stops after 300 passes
-
-
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("homotopy", HOMOTOPIES)
-@pytest.mark.parametrize("task", ["svm", "svr"])
-def test_cccp_never_rises_and_ends_where_its_outliers_say(task, homotopy, kernel):
-    X, y = problem(task)
-    options = {} if kernel == "linear" else {"kernel": Kernel("rbf", 0.5)}
-    moving = (robust_hinge if task == "svm" else robust_tube)(X, y, 1.0, homotopy, **options)
-    t = {"theta": 0.25, "s": -0.2 if task == "svm" else 1.0}[homotopy]
-    robust = moving.at(t)
-    solver = cccp.solver_of(robust)
-    start, values, _ = cccp.standard(robust, solver, 1e-8)
-    first = robust.energy(values, start, 0.0)
-    found = cccp.solve(robust, {"tolerance": 1e-9})
-    assert found.status == "solved"
-    a = robust.signed_dual(found.alpha)
-    last = robust.energy(robust.gram() @ a, a, 0.0)
-    assert last <= first * (1 + 1e-9)
-    own = robust.partition(robust.gram() @ a, a)
-    np.testing.assert_array_equal(own != 0, cccp.outliers(robust, robust.gram() @ a) != 0)
-    assert judge(robust, found).gap < 1e-6  # stationary: optimal for its partition
-    again = cccp.solve(robust, {"tolerance": 1e-9}, found)
-    np.testing.assert_allclose(again.alpha, found.alpha, atol=1e-6)
-
-
-def test_cccp_refuses_convex_losses():
-    plain = Hinge(*clouds(), bias="none")
-    assert cccp.solve(plain).status == "not applicable"

@@ -56,6 +56,15 @@ def path_answer(path, t):
     return Answer(path.coef(t), path.free(t), [path.dual(t)])
 
 
+def assert_same_statements(one, other, ends):
+    """Compare all numbers of two models, constants of functions included, along a path."""
+    for t in ends[0] + np.array([0.0, 0.3, 0.55, 0.9, 1.0]) * (ends[1] - ends[0]):
+        for (name, wanted), (same, found) in zip(one(t).numbers(), other(t).numbers(), strict=True):
+            assert name == same
+            size = np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0)
+            np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12 * size, err_msg=name)
+
+
 # ---------------------------------------------------------------------- what a path says
 @pytest.mark.parametrize("name", models.EXAMPLES)
 def test_every_example_is_certified_kept_and_read_again(name):
@@ -72,6 +81,20 @@ def test_every_example_is_certified_kept_and_read_again(name):
         t = path.breakpoints[-2:].mean()
         for ours, theirs in zip(path._at(t), again._at(t), strict=True):
             np.testing.assert_array_equal(ours, theirs)
+        assert_same_statements(path.line.at, again.line.at, (t0, t))
+
+
+def test_a_loaded_model_knows_constants_that_grow_with_a_square():
+    def model(delta):  # whose linear parts begin at delta^2
+        return Problem(Losses(losses.huber(U, delta), X, free=1.0), ridge=1.0)
+
+    path = solution_path(model, 0.1, 2.0)
+    file = io.BytesIO()
+    path.save(file)
+    file.seek(0)
+    assert_same_statements(model, SolutionPath.load(file).line.at, (0.1, 2.0))
+    constants = [model(delta).losses[0].pieces.value[0] for delta in (0.1, 1.05, 2.0)]
+    assert abs(constants[0] - 2 * constants[1] + constants[2]) > 1.0
 
 
 def test_several_parameters_at_once_are_those_of_one_at_a_time():
@@ -186,6 +209,25 @@ def test_a_path_that_jumps_is_optimal_on_both_sides():
     assert certificate.ok
     assert certificate.n_points > 2 * len(path.breakpoints)
     assert not path.coef(1e6).any()
+
+
+def test_a_sign_that_changes_at_infinity_alone_is_no_crossing():
+    """Without an intercept f = 0, which counts as positive, in the limit of an infinite lam."""
+    path = solution_path(
+        lambda t: Problem(Losses(losses.hinge(Y, t), X), ridge=1.0),
+        0.0,
+        np.inf,
+        parameter="lam",
+        scale=Scale(inverse=True),
+        reading=Reading(X.shape[1], np.zeros((1, 0)), kind="sign"),
+    )
+    rows = np.random.default_rng(9).normal(size=(60, X.shape[1]))
+    lam = np.geomspace(1e-4, 1e4, 4000) * path.breakpoints[-1]
+    signs = path.decision_function(rows, lam) >= 0
+    found = path.crossings(rows)
+    assert np.isfinite(np.concatenate(found)).all()
+    assert [(own > lam[0]).sum() for own in found] == np.diff(signs).sum(axis=1).tolist()
+    assert 0 < (~signs).all(axis=1).sum() < 60
 
 
 def test_a_walk_downwards_reads_upwards():
