@@ -27,7 +27,7 @@ from path_benchmark.papers.distributionally_robust.experiments.chapter_4 import 
 from path_benchmark.papers.distributionally_robust.experiments.chapter_5 import kernel_models
 from path_benchmark.papers.robust_svm.data import SVC as CLASSIFICATION
 from path_benchmark.papers.robust_svm.data import assemble
-from path_benchmark.papers.robust_svm.experiments import GIVEN, LINEAR, Problem
+from path_benchmark.papers.robust_svm.experiments import LINEAR, PRECOMPUTED, Problem
 from path_benchmark.reporting.statistics import difference
 from path_benchmark.runs.rows import Rows
 from path_benchmark.solvers import cccp
@@ -71,7 +71,7 @@ def without_bias(name, parts, gamma):
     if gamma:
         own = Kernel("rbf", gamma / X.shape[1])
         others = {part: own(rows, X) for part, rows in others.items()}
-        X, kernel = own(X, X), GIVEN
+        X, kernel = own(X, X), PRECOMPUTED
     problem = Problem(parts, name in CLASSIFICATION, X, others, kernel, 1.0, None, None)
     solver = cccp.solver_of(problem.objective(1.0, "theta"), X)
     for C in COSTS:

@@ -332,8 +332,8 @@ def test_streams_of_one_split_are_independent_of_each_other():
 
 def test_words_unseen_in_training_are_dropped():
     X = sp.csr_matrix(np.array([[1.0, 2, 0, 3], [0, 0, 4, 5]]))
-    kept = quantile_svm._restrict(X, 3, np.array([1.0, 0, 1]))
+    kept = quantile_svm._restrict_columns(X, 3, np.array([1.0, 0, 1]))
     np.testing.assert_array_equal(kept.toarray(), [[1, 0, 0], [0, 0, 4]])
     assert kept.nnz == 2
-    wide = quantile_svm._restrict(X[:, :2], 3, np.array([1.0, 0, 1]))
+    wide = quantile_svm._restrict_columns(X[:, :2], 3, np.array([1.0, 0, 1]))
     np.testing.assert_array_equal(wide.toarray(), [[1, 0, 0], [0, 0, 0]])

@@ -96,7 +96,10 @@ def test_signs_traced_through_crossings_equal_the_decision_function():
     ],
 )
 def test_steps_in_the_wrong_direction_are_counted(value, sign, count, largest):
-    assert outputs.wrong_way(np.array(value), sign) == (count, pytest.approx(largest))
+    assert outputs.steps_in_wrong_direction(np.array(value), sign) == (
+        count,
+        pytest.approx(largest),
+    )
 
 
 # ---------------------------------------------------------------- what is run

@@ -7,9 +7,14 @@ from helpers.known import assert_same
 from helpers.papers import repository_config
 from helpers.small_runs import assert_known, small_run
 from path_benchmark.papers.survey import outputs
-from path_benchmark.papers.survey.experiments import PAPER, grid, own_gap
+from path_benchmark.papers.survey.experiments import PAPER, grid, path_gap
 from path_benchmark.papers.survey.models import MODELS, Data
-from path_benchmark.papers.survey.rivals import Statement, Tried, rivals, scored
+from path_benchmark.papers.survey.rivals import (
+    GridAnswers,
+    StatementSolver,
+    rivals,
+    worst_gap_and_kkt,
+)
 from path_benchmark.reporting.study import hyper
 from path_benchmark.solvers.quadratic import Statements
 from solution_paths.verify import Answer
@@ -59,9 +64,9 @@ def test_a_path_is_optimal_by_what_others_solve_and_they_come_near(name):
     assert len(points) == POINTS
     assert path.range[0] <= points[0] < points[-1] <= path.range[1]
     problems = {t: model.problem(D, path, t) for t in points}
-    assert own_gap(path, model, D, problems) <= 1e-9
+    assert path_gap(path, model, D, problems) <= 1e-9
     for rival in rivals(model, D, problems):
-        gap, kkt = scored(list(problems.values()), rival.grid(points, 1e-8).answers)
+        gap, kkt = worst_gap_and_kkt(list(problems.values()), rival.grid(points, 1e-8).answers)
         assert gap <= 1e-4, rival.name  # LIBSVM keeps kernel values in single precision
         assert kkt <= 1e-2, rival.name
 
@@ -71,13 +76,13 @@ def test_an_answer_that_is_missing_or_wrong_is_seen():
     path = model.path(D)
     points = grid(path, POINTS)
     problems = {t: model.problem(D, path, t) for t in points}
-    tried = Statement("piqp", Statements.of(problems)).grid(points, 1e-8)
-    assert isinstance(tried, Tried)
+    tried = StatementSolver("piqp", Statements.of(problems)).grid(points, 1e-8)
+    assert isinstance(tried, GridAnswers)
     stated = list(problems.values())
-    assert scored(stated, [*tried.answers[:-1], None]) == (np.inf, np.inf)
-    assert scored(stated, tried.answers[::-1])[0] > 1e-3
+    assert worst_gap_and_kkt(stated, [*tried.answers[:-1], None]) == (np.inf, np.inf)
+    assert worst_gap_and_kkt(stated, tried.answers[::-1])[0] > 1e-3
     nothing = Answer(np.full(3, np.nan), [0.0], tried.answers[0].duals)
-    assert scored(stated, [nothing, *tried.answers[1:]])[0] == np.inf
+    assert worst_gap_and_kkt(stated, [nothing, *tried.answers[1:]])[0] == np.inf
 
 
 def config():

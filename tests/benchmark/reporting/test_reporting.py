@@ -515,7 +515,7 @@ def test_a_choice_that_noise_decides_is_inconclusive_in_its_table_too(suite):
         own = results["metric"] == "validation_accuracy"
         lams = hyper(results[own], "lam").astype(float)
         results.loc[own, "value"] = lams.map(accuracy)
-        return outputs._doubted(spoiled_study(suite, results), "two_moons", paper)
+        return outputs._verdict_on_other_lam(spoiled_study(suite, results), "two_moons", paper)
 
     assert verdicts.kind(doubted(0.01, {0.01: 0.80, 0.1: 0.81})) == "inconclusive"
     assert doubted(0.01, {0.01: 0.2, 0.1: 0.9}) == "differs"

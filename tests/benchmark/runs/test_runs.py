@@ -211,7 +211,7 @@ def test_a_local_solutions_ratio_is_ours_to_theirs():
     path = SimpleNamespace(range=(0.0, 1.0))
     moving = SimpleNamespace(at=lambda t: objective)
     problem = SimpleNamespace(predicted=lambda a, part: a, objective=lambda C, homotopy: moving)
-    theirs = SimpleNamespace(at=[1.0, 0.5, 2.0], duals=np.array([[4.0, 2.0, 1.0]]))
+    theirs = SimpleNamespace(parameters=[1.0, 0.5, 2.0], duals=np.array([[4.0, 2.0, 1.0]]))
     rows = Rows()
     hyper, ours = {"C": 1.0, "homotopy": "theta"}, np.array([[3.0, 2.5, 1.0]])
     robust._add_local_solutions(rows, problem, path, theirs, ours, hyper)

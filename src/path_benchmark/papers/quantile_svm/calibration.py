@@ -1,4 +1,4 @@
-"""Platt's sigmoid and isotonic regression around a path at one tau, by scikit-learn."""
+"""Calibration of a path's decision values at one tau by scikit-learn: Platt, isotonic."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def calibrated(path: Any, tau: float, method: str, part: Part) -> CalibratedClas
 
 
 class AtTau(ClassifierMixin, BaseEstimator):
-    """The path's classifier at one tau, as scikit-learn sees it; there is nothing to fit."""
+    """The path's classifier at one tau as a scikit-learn estimator; there is nothing to fit."""
 
     def __init__(self, path: Any, tau: float) -> None:
         self.path, self.tau = path, tau
@@ -30,9 +30,9 @@ class AtTau(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Decision values at this tau."""
+        """Return decision values at this tau."""
         return self.path.decision_function(X, self.tau)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Labels -1 and +1."""
+        """Return labels -1 and +1."""
         return np.where(self.decision_function(X) >= 0.0, 1.0, -1.0)

@@ -19,7 +19,7 @@ from ...data.seeds import generators, seed_sequence
 from ...data.sources import load, load_seeded, sequences
 
 PAPER = "quantile_svm"
-POSITIVE_SHARE = 0.055  # the paper's, on which its figure 2 rests
+POSITIVE_SHARE = 0.055  # as in the paper; its figure 2 depends on it
 
 
 def diabetes(
@@ -51,22 +51,24 @@ def diabetes(
 
 
 def spam(split: int = 0, *, scaling: str = "none", **where) -> Split:
-    """Spam: inbox u00 trains, u01 validates, u02 tests; words that u00 lacks are dropped.
+    """Spam: inbox u00 is for training, u01 for validation, u02 for testing.
+
+    Words that u00 lacks are dropped.
 
     Parameters
     ----------
     split : int
-        Must be 0: nothing is random here.
+        Must be 0: the split is fixed.
     scaling : {"none", "unit_rows", "unit_interval"}
-        Term counts as they are, rows of length 1 (after the drop), or each word's counts divided
-        by its largest training count.
+        Unscaled term counts, rows of length 1 (without the dropped words), or each word's counts
+        divided by its largest training count.
     **where
         As in `diabetes`.
 
     Notes
     -----
-    The width stays 48784, u00's largest word number, as in the paper; words are dropped by cutting
-    what lies beyond it and emptying the columns that u00 never uses.
+    As in the paper, the width is 48784, u00's largest word number. Later columns are cut off, and
+    the entries of columns that u00 never uses are removed.
     """
     if split != 0:
         raise ValueError(f"spam has one fixed split, number 0, not {split}.")
@@ -74,7 +76,7 @@ def spam(split: int = 0, *, scaling: str = "none", **where) -> Split:
     width = inboxes[0].d
     seen = np.zeros(width)
     seen[inboxes[0].X.indices] = 1.0
-    cut = [_restrict(inbox.X, width, seen) for inbox in inboxes]
+    cut = [_restrict_columns(inbox.X, width, seen) for inbox in inboxes]
     scaler = fit_scaler(cut[0], scaling)
     parts = [Part(scaler.transform(X), box.y) for X, box in zip(cut, inboxes, strict=True)]
     meta = _meta(inboxes[0], scaling, None)
@@ -83,7 +85,7 @@ def spam(split: int = 0, *, scaling: str = "none", **where) -> Split:
     return Split(*parts, meta=meta)
 
 
-def _restrict(X: sp.csr_matrix, width: int, seen: np.ndarray) -> sp.csr_matrix:
+def _restrict_columns(X: sp.csr_matrix, width: int, seen: np.ndarray) -> sp.csr_matrix:
     if X.shape[1] >= width:
         X = X[:, :width]
     else:
@@ -108,9 +110,9 @@ def splice(
     split : int
         Number of the random draw, from 0.
     sizes : three int
-        Rows of each part, equally many: 10,000 in the paper.
+        Rows of each part, which must be equal: 10,000 in the paper.
     n_positive : int, optional
-        True sites in each part; 5.5 % of n unless given, as in the paper (the file has 3.3 %).
+        True sites in each part; by default 5.5 % of n, as in the paper (the file has 3.3 %).
     scaling : {"none", "unit_rows"}
     **where
         As in `diabetes`.
@@ -150,7 +152,7 @@ def _meta(data, scaling, rows) -> dict:
     return meta | {"verified": data.verified, "sha256": data.meta.get("sha256")}
 
 
-def _three(sizes: Sequence[float]) -> Sequence[float]:
+def _check_three(sizes: Sequence[float]) -> Sequence[float]:
     if len(sizes) != 3:
         raise ValueError(
             f"sizes must be three numbers (training, validation, test), not {list(sizes)}."
@@ -163,8 +165,8 @@ def true_probability(X: np.ndarray, parameters: Mapping[str, float]) -> np.ndarr
 
     Both classes are spherical, with means ``distance`` apart along the diagonal.
     """
-    along, share = X.sum(axis=1) / np.sqrt(X.shape[1]), parameters["positive_share"]
-    return expit(np.log(share / (1.0 - share)) + parameters["distance"] * along)
+    projection, share = X.sum(axis=1) / np.sqrt(X.shape[1]), parameters["positive_share"]
+    return expit(np.log(share / (1.0 - share)) + parameters["distance"] * projection)
 
 
 @lru_cache(maxsize=4)
@@ -179,9 +181,9 @@ def prepare(
 ) -> Split:
     """Return training, validation and test part of any data set, scaled by the training part.
 
-    The paper's three data sets are cut as in the paper, by default in its sizes; any other is split
-    at random in the proportions ``sizes`` (each part with each class in proportion), and a
-    generated one is made anew for each split.
+    The paper's three data sets are split as in the paper, by default with its sizes. Any other is
+    split at random by ``sizes``, stratified by class; a generated one is generated anew for each
+    split.
 
     Parameters
     ----------
@@ -189,29 +191,29 @@ def prepare(
     split : int
         From 0.
     sizes : three numbers
-        Rows of the parts, or fractions where none is above 1. Only the paper's own data sets have
-        a default, and spam's parts are its inboxes.
+        Rows of the parts, or fractions if none is above 1. Only the paper's data sets have a
+        default; spam takes none, as its parts are its inboxes.
     scaling : str
         See `protocols.fit_scaler`.
     positives : int, optional
-        How many positives each part of splice draws.
+        Number of positives in each part of splice.
     offline : bool
 
     Raises
     ------
     ValueError
-        A size that the data set can't have, or a scaling that sparse data can't have.
+        For sizes that the data set can't have, or a scaling that moves zeros of sparse data.
     """
     options = {"scaling": scaling, "offline": offline}
-    given = {} if sizes is None else {"sizes": _three(sizes)}
+    size_options = {} if sizes is None else {"sizes": _check_three(sizes)}
     if name == "spam":
         if sizes is not None:
             raise ValueError("spam's parts are its three inboxes, so it takes no sizes: drop them.")
         return spam(split, **options)
     if name == "splice":
-        return splice(split, **given, n_positive=positives, **options)
+        return splice(split, **size_options, n_positive=positives, **options)
     if name == "diabetes":
-        return diabetes(split, **given, **options)
+        return diabetes(split, **size_options, **options)
     if sizes is None:
         raise ValueError(f"{name} has no sizes of its own in the paper: pass sizes, three numbers.")
     seeds = seed_sequence(PAPER, name, split).spawn(2)

@@ -1,4 +1,4 @@
-"""Quantile SVM paper: what is run. What is made of the results is in `outputs`.
+"""Experiments of the quantile SVM paper; `outputs` makes tables, figures and claims of them.
 
 path           the whole path, its certificate, exact test rates against tau
 scaling        the path's number of kinks under other scalings, and with other kinds of bias
@@ -7,10 +7,10 @@ timing         CPU seconds of the path, of recovering a solution, and of the sol
 published      the paper's Algorithm 1 with conjugate gradients: seconds, kinks, accuracy
 boundary       the decision boundary at a few tau, in the plane
 kinks          number of kinks against n
-extremes       CPU seconds of the solvers where one class costs nothing, or hardly anything
-probability    P(y = +1 | x) read off the path, beside Platt and isotonic calibration
-known          the same beside the true one, against n, on data whose law is known
-explore        whole paths, written down so that the page can turn them by hand
+extremes       CPU seconds of the solvers if the costs of one class are 0, or nearly 0
+probability    P(y = +1 | x) from the path, compared with Platt and isotonic calibration
+known          the same compared with the truth, against n, on data of a known distribution
+explore        whole paths, for the interactive page
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ from ...solvers import Answer
 from .data import prepare, true_probability
 from .dual_path_finding import dual_path_finding
 
-# A sample counts as on the margin when its margin is 1 up to this.
-ON_MARGIN = 1e-8
-# Breakpoints nearer to each other than this share of the distance to the path's end are one event,
-# a tie up to rounding. (Spam has thousands of true kinks below 1e-5.)
-SAME_TAU = 1e-12
-# A free bias is undetermined where one class costs nothing: its path begins and ends so near to it.
-INNER = 1e-9
+# A sample with |margin - 1| up to this is on the margin.
+MARGIN_TOLERANCE = 1e-8
+# Breakpoints are one event, a tie up to rounding, if their distance is at most this fraction of
+# their distance to the path's end. (Spam has thousands of true kinks below 1e-5.)
+TIE_TOLERANCE = 1e-12
+# The path with a free bias runs from this tau to 1 minus it: at 0 and 1 the bias is undetermined.
+FREE_BIAS_END = 1e-9
 ORACLE_TAUS = 10
-# A method that has used this much wall time in the timing lane gets no further solves.
+# Wall seconds of a method in the timing lane after which it gets no further solves.
 BUDGET_S = 240.0
 
 
@@ -99,24 +99,24 @@ class DataSet(DataSetSettings):
     positives: Count | None = None
 
     def complaints(self, name: str, n: int | None) -> Iterator[str]:
-        """Say which sizes can't be had."""
-        published = name in ("diabetes", "spam", "splice")
+        """Yield complaints about sizes that are impossible."""
+        in_paper = name in ("diabetes", "spam", "splice")
         if self.sizes is None:
-            if not published:
+            if not in_paper:
                 yield "it needs sizes, of training, validation and test part"
             return
-        told, total = f"sizes are {list(self.sizes)}", sum(self.sizes)
+        prefix, total = f"sizes are {list(self.sizes)}", sum(self.sizes)
         if name == "spam":
-            yield f"{told}, but its parts are its three inboxes"
-        elif max(self.sizes) <= 1.0 and (published or total > 1.0 + 1e-12):
-            wanted = "rows" if published else "fractions that add up to at most 1"
-            yield f"{told}: they should be {wanted}"
+            yield f"{prefix}, but its parts are its three inboxes"
+        elif max(self.sizes) <= 1.0 and (in_paper or total > 1.0 + 1e-12):
+            wanted = "rows" if in_paper else "fractions that add up to at most 1"
+            yield f"{prefix}: they should be {wanted}"
         elif max(self.sizes) > 1.0 and any(size != int(size) for size in self.sizes):
-            yield f"{told}: they should be whole numbers of rows, or fractions that add up to 1"
+            yield f"{prefix}: they should be whole numbers of rows, or fractions that add up to 1"
         elif name == "splice" and len(set(self.sizes)) > 1:
-            yield f"{told}, but its parts should have equally many rows"
+            yield f"{prefix}, but its parts should have equally many rows"
         elif n is not None and max(self.sizes) > 1.0 and total > n:
-            yield f"{told}, {total:g} rows in all, and it has {n}"
+            yield f"{prefix}, {total:g} rows in all, and it has {n}"
 
 
 class Scalings(Settings):
@@ -199,14 +199,14 @@ PAPER = Paper("quantile_svm", Common, DataSet, _columns)
 
 
 def _parts(cell: Cell, **changed: Any) -> Split:
-    """Return the cell's training, validation and test part."""
+    """Return the cell's training, validation and test parts."""
     options = {name: getattr(cell.data, name) for name in ("sizes", "positives")}
     options |= {"scaling": _scaling(cell), "offline": cell.offline, **changed}
     return prepare(cell.dataset, cell.split, **options)
 
 
 def _objective(cell: Cell, part: Part, lam: float | None = None) -> Hinge:
-    """Return what is minimised, in tau; ``.at(tau)`` is a solver's problem."""
+    """Return the objective in tau; ``.at(tau)`` is the problem of a solver."""
     scaling = cell.common.intercept_scaling
     return quantile_hinge(part.X, part.y, lam or cell.data.lam, intercept_scaling=scaling)
 
@@ -218,7 +218,7 @@ def _path(
     lam: float | None = None,
     check: str = "ignore",
 ) -> Any:
-    """Run the path algorithm on one part; it is certified at length afterwards."""
+    """Return the path on one part, which is certified afterwards."""
     scaling = cell.common.intercept_scaling
     options = {"intercept_scaling": scaling, "callback": report, "check": check}
     return quantile_svm_path(part.X, part.y, lam or cell.data.lam, **options)
@@ -232,7 +232,9 @@ def _path_with(cell: Cell, part: Part, bias: str, report: Report) -> Any:
         options = {"intercept_scaling": 0.0, "callback": report, "check": "ignore"}
         return quantile_svm_path(part.X, part.y, cell.data.lam, **options)
     cost = 2.0 / len(part.y) / cell.data.lam
-    ends = [cost * np.where(part.y > 0, 1.0 - tau, tau) for tau in (INNER, 1.0 - INNER)]
+    ends = [
+        cost * np.where(part.y > 0, 1.0 - tau, tau) for tau in (FREE_BIAS_END, 1.0 - FREE_BIAS_END)
+    ]
     return weighted_svm_path(part.X, part.y, *ends, callback=report, check="ignore")
 
 
@@ -240,12 +242,12 @@ def n_events(path: Any) -> int:
     """Count the distinct tau in (0, 1) at which the active set changes."""
     inner = path.breakpoints[(path.breakpoints > 0.0) & (path.breakpoints < 1.0)]
     tau = np.unique(inner)
-    tie = np.maximum(SAME_TAU * np.minimum(tau, 1.0 - tau), 4.0 * np.finfo(float).eps * tau)
+    tie = np.maximum(TIE_TOLERANCE * np.minimum(tau, 1.0 - tau), 4.0 * np.finfo(float).eps * tau)
     return int(np.count_nonzero(np.diff(tau, prepend=-1.0) > tie))
 
 
 def _certified(path: Any, rows: Rows, **columns: Any) -> dict[str, Any]:
-    """Add a path's certificate, its kinks and events; return what its other rows carry."""
+    """Add a path's certificate, its kinks and events; return the columns of its other rows."""
     carried = add_certificate(rows, path, **columns)
     rows.add("kinks", len(path.kinks()), **carried)
     rows.add("events", n_events(path), **carried)
@@ -256,11 +258,11 @@ def _certified(path: Any, rows: Rows, **columns: Any) -> dict[str, Any]:
 
 
 def probabilities(first: np.ndarray, crossings: list[np.ndarray]) -> np.ndarray:
-    """P(y = +1 | x) of each row: the length of the set of tau at which it is classified as +1.
+    """Return P(y = +1 | x) of each row: the measure of the tau at which it is classified as +1.
 
-    A row that flips once, from +1 to -1, gets the tau of its flip, which is the paper's reading
-    "+1 if P(Y=1|x) >= tau". Where it flips more often this is the monotone rearrangement of its
-    decisions: the length is kept and the intervals are put in order.
+    If a row's label changes once, from +1 to -1, this is the tau of the change, in agreement with
+    the paper's "+1 if P(Y=1|x) >= tau". If it changes more often, this is the change of the
+    monotone rearrangement of its labels.
     """
     total = np.empty(len(first))
     for i, (positive, at) in enumerate(zip(first, crossings, strict=True)):
@@ -279,26 +281,26 @@ def path(cell: Cell, rows: Rows, report: Report) -> None:
     parts = _parts(cell)
     describe(rows, parts, _parts(cell, scaling="none").train.X)
     timing = stopwatch(lambda: _path(cell, parts.train, report))
-    found = timing.result
-    carried = _certified(found, rows)
-    # Not a timing: other jobs may have run beside this one. The timing lane is for that.
+    solution_path = timing.result
+    carried = _certified(solution_path, rows)
+    # Not a measured time, as other jobs may run at the same time; see the timing lane.
     rows.add("path_seconds", timing.cpu_s, cpu_s=timing.cpu_s, wall_s=timing.wall_s, **carried)
-    for name, value in found.diagnostics.items():
+    for name, value in solution_path.diagnostics.items():
         if isinstance(value, int | float | np.number):
             rows.add(f"diagnostic_{name}", value, **carried)
-    _margin_share(found, parts.train, rows)
-    _rates(found, parts.test, rows, carried)
-    _chosen_tau(found, parts, rows, carried)
+    _margin_share(solution_path, parts.train, rows)
+    _rates(solution_path, parts.test, rows, carried)
+    _chosen_tau(solution_path, parts, rows, carried)
     taus = np.random.default_rng(cell.split).uniform(size=ORACLE_TAUS)
-    add_oracle_comparison(rows, found, taus, **carried)
+    add_oracle_comparison(rows, solution_path, taus, **carried)
     rows.add("peak_memory_mb", _peak_memory_mb(), method="path")
 
 
 def _margin_share(path: Any, train: Part, rows: Rows) -> None:
-    """Share of the training samples on the margin, at tau = 0, .1, ..., 1."""
+    """Add the share of the training samples on the margin, at tau = 0, .1, ..., 1."""
     taus = np.round(np.linspace(0.0, 1.0, 11), 1)
     margins = [train.y * path.decision_function(train.X, tau) for tau in taus]
-    shares = [np.mean(np.abs(margin - 1.0) <= ON_MARGIN) for margin in margins]
+    shares = [np.mean(np.abs(margin - 1.0) <= MARGIN_TOLERANCE) for margin in margins]
     rows.add_curve("margin_share", taus, shares, method="path")
 
 
@@ -323,7 +325,7 @@ def _step_errors(path: Any, test: Part, first: np.ndarray, crossings: list[np.nd
 
 
 def _chosen_tau(path: Any, parts: Split, rows: Rows, carried: dict) -> None:
-    """Test error at the tau that is exactly best on the validation part, beside tau = 1/2."""
+    """Add test errors at tau = 1/2 and at the tau that is exactly best on the validation part."""
     best = path.best(parts.validation.X, parts.validation.y, metric="zero_one")
     rows.add("validation_error_best", best.value, **carried)
     for name, tau in {"best": best.parameter, "half": 0.5}.items():
@@ -338,7 +340,7 @@ def _peak_memory_mb() -> float:
 
 @PAPER.experiment(settings=Scalings, each="scalings", version=1)
 def scaling(cell: Cell, rows: Rows, report: Report) -> None:
-    """Kinks under one scaling; a scaling that sparse data can't have is a row that says so."""
+    """Count the kinks under one scaling; one that sparse data can't have is a row with a reason."""
     try:
         parts = _parts(cell)
     except ValueError as error:
@@ -348,33 +350,33 @@ def scaling(cell: Cell, rows: Rows, report: Report) -> None:
     zeros = 1.0 - (X.count_nonzero() if sp.issparse(X) else np.count_nonzero(X)) / np.prod(X.shape)
     rows.add("zero_percent_scaled", 100.0 * zeros, method="data")
     for bias in cell.settings.biases:
-        found = _path_with(cell, parts.train, bias, report)
-        carried = _certified(found, rows, hyper_parameters={"bias": bias})
-        wrong = (found.decision_function(parts.test.X, 0.5) >= 0.0) != (parts.test.y > 0)
+        solution_path = _path_with(cell, parts.train, bias, report)
+        carried = _certified(solution_path, rows, hyper_parameters={"bias": bias})
+        wrong = (solution_path.decision_function(parts.test.X, 0.5) >= 0.0) != (parts.test.y > 0)
         rows.add("test_error_half", np.mean(wrong), **carried)
         if bias == "penalised":
-            _margin_share(found, parts.train, rows)
+            _margin_share(solution_path, parts.train, rows)
 
 
 @PAPER.experiment(settings=Grid)
 def choose_lam(cell: Cell, rows: Rows, report: Report) -> None:
-    """Score each lam at tau = 1/2 by every solver; the answer with the lowest objective counts."""
+    """Score each lam at tau = 1/2 by every solver, and by the answer of lowest objective."""
     parts, grid = _parts(cell), cell.settings.grid
     rows.add("n_validation", len(parts.validation.y), method="data")
     for k, lam in enumerate(sorted(grid, reverse=True)):
         problem = _objective(cell, parts.train, lam).at(0.5)
-        hyper, scored, bound = {"lam": lam}, [], None
+        hyper, scores, bound = {"lam": lam}, [], None
         for name in ("lbfgsb", "liblinear", "clarabel"):
             answer = solvers.solve(name, problem)
             verdict = judge(problem, answer, lower_bound=bound)
             bound = verdict.dual if bound is None else bound
             accuracy = _accuracy(problem, answer, parts.validation)
-            scored.append((verdict.primal, accuracy))
+            scores.append((verdict.primal, accuracy))
             columns = solver_columns(name, answer, verdict)
             rows.add("validation_accuracy", accuracy, **columns, hyper_parameters=hyper)
-        known = [pair for pair in scored if np.isfinite(pair[0])]
-        if known:
-            best = min(known)[1]
+        finite = [pair for pair in scores if np.isfinite(pair[0])]
+        if finite:
+            best = min(finite)[1]
             method = "lowest objective"
             rows.add("validation_accuracy", best, method=method, hyper_parameters=hyper)
         report((k + 1) / len(grid))
@@ -387,14 +389,14 @@ def _accuracy(problem: Hinge, answer: Answer, part: Part) -> float | None:
 
 @PAPER.experiment(settings=Boundaries, version=1)
 def boundary(cell: Cell, rows: Rows, report: Report) -> None:
-    """Figure 1: weights at a few tau, and the points themselves."""
+    """Record the weights at a few tau, and the points, for figure 1."""
     train = _parts(cell).train
     if train.X.shape[1] != 2:
         raise ValueError(f"boundary needs two features, {cell.dataset} has {train.X.shape[1]}.")
-    found = _path(cell, train, report)
-    carried = _certified(found, rows)
+    solution_path = _path(cell, train, report)
+    carried = _certified(solution_path, rows)
     for tau in cell.settings.taus:
-        w, b = found.coef(tau), found.intercept(tau)
+        w, b = solution_path.coef(tau), solution_path.intercept(tau)
         for name, value in {"w0": w[0], "w1": w[1], "b": b}.items():
             rows.add(f"boundary_{name}", value, hyper_parameters={"tau": tau}, **carried)
     for label, name in ((1.0, "points of +1"), (-1.0, "points of -1")):
@@ -404,7 +406,7 @@ def boundary(cell: Cell, rows: Rows, report: Report) -> None:
 
 @PAPER.experiment(settings=Sizes, each="sizes", version=1)
 def kinks(cell: Cell, rows: Rows, report: Report) -> None:
-    """Count the kinks at one n; a fixed data set is subsampled from its training part."""
+    """Count the kinks at one n; the training part of a fixed data set is subsampled."""
     train = _sample(cell, cell.value)
     timing = stopwatch(lambda: _path(cell, train, report))
     carried = _certified(timing.result, rows, hyper_parameters={"n": cell.value})
@@ -426,7 +428,7 @@ def _sample(cell: Cell, n: int) -> Part:
 
 @PAPER.experiment(lane="timing", settings=Timings)
 def timing(cell: Cell, rows: Rows, report: Report) -> None:
-    """Every method in one process, interleaved, BLAS on one thread; every repeat is a row."""
+    """Time all methods in turn in one process, with one BLAS thread; every repeat is a row."""
     contest = _Contest(cell, _parts(cell).train, rows)
     contest.warm_up()
     lane = Lane(cell.settings.repeats, BUDGET_S, report)
@@ -443,37 +445,37 @@ def extremes(cell: Cell, rows: Rows, report: Report) -> None:
 
 @PAPER.experiment(lane="timing", settings=Published, each="residuals")
 def published(cell: Cell, rows: Rows, report: Report) -> None:
-    """Run Algorithm 1 as the paper has it; judge its solutions as any solver's."""
+    """Run Algorithm 1 as published; judge its solutions like those of any solver."""
     train, settings = _parts(cell).train, cell.settings
     objective, taus = _objective(cell, train), sorted(settings.taus)
-    small = _some(train, 40)
+    small = _few_of_each_class(train, 40)
     dual_path_finding(
         _objective(cell, small), taus, cell.value, settings.limit_s
-    )  # imports, caches
-    found = dual_path_finding(objective, taus, cell.value, settings.limit_s)
-    told = {"method": "published", "hyper_parameters": {"residual": cell.value}}
-    status = {"status": "censored", "message": found.stopped} if found.stopped else {}
-    rows.add("time", found.cpu_s, cpu_s=found.cpu_s, **told, **status)
-    rows.add("kinks", len(found.kinks), **told, **status)
-    rows.add("reached", found.reached, **told)
-    rows.add("gradients_share", found.gradients_cpu_s / found.cpu_s, **told)
-    rows.add("iterations", found.iterations / max(found.solves, 1), **told)
-    for tau, alpha in found.duals.items():
+    )  # loads imports and caches
+    dual_path = dual_path_finding(objective, taus, cell.value, settings.limit_s)
+    columns = {"method": "published", "hyper_parameters": {"residual": cell.value}}
+    status = {"status": "censored", "message": dual_path.stopped} if dual_path.stopped else {}
+    rows.add("time", dual_path.cpu_s, cpu_s=dual_path.cpu_s, **columns, **status)
+    rows.add("kinks", len(dual_path.kinks), **columns, **status)
+    rows.add("reached", dual_path.reached, **columns)
+    rows.add("gradients_share", dual_path.gradients_cpu_s / dual_path.cpu_s, **columns)
+    rows.add("iterations", dual_path.iterations / max(dual_path.solves, 1), **columns)
+    for tau, alpha in dual_path.duals.items():
         verdict = judge(objective.at(tau), Answer(alpha=alpha))
-        at = {**told, "hyper_parameters": {"residual": cell.value, "tau": tau}}
+        tau_columns = {**columns, "hyper_parameters": {"residual": cell.value, "tau": tau}}
         name = "solution_gap" if tau else "start_gap"
-        rows.add(name, or_none(verdict.gap), **at, **verdict_columns(verdict))
+        rows.add(name, or_none(verdict.gap), **tau_columns, **verdict_columns(verdict))
 
 
-def _some(part: Part, n: int) -> Part:
-    """Return so many random rows of each class."""
+def _few_of_each_class(part: Part, n: int) -> Part:
+    """Return n random rows of each class."""
     rng, y = np.random.default_rng(0), part.y
     rows = np.concatenate([rng.permutation(np.flatnonzero(y == s))[:n] for s in (1.0, -1.0)])
     return Part(part.X[rows], y[rows])
 
 
 class _Contest:
-    """Path and solvers on the same arrays."""
+    """The path and the solvers, timed on the same arrays."""
 
     def __init__(self, cell: Cell, train: Part, rows: Rows) -> None:
         self.cell, self.train, self.rows = cell, train, rows
@@ -484,8 +486,8 @@ class _Contest:
         self._bounds: dict[float, float] = {}
 
     def warm_up(self) -> None:
-        """Absorb compilation and imports on a small part of the same data."""
-        small = _some(self.train, 40)
+        """Compile and import on a small part of the same data, outside the measured times."""
+        small = _few_of_each_class(self.train, 40)
         path = _path(self.cell, small, check="warn")
         path.dual(0.3), path.coef(0.3), path.intercept(0.3)
         for name in set(self.cell.settings.methods) & set(solvers.BASELINES):
@@ -506,7 +508,7 @@ class _Contest:
         lane.add(lambda: call(method, tau), lambda *r: self._record(method, tau, *r), method)
 
     def _find_path(self) -> Timing:
-        """Time the call as a user makes it, with its check; the first time without it, too."""
+        """Time the call with its default check; the first time also without it."""
         timing = stopwatch(lambda: _path(self.cell, self.train, check="warn"))
         if self.path is None:
             plain = stopwatch(lambda: _path(self.cell, self.train))
@@ -532,7 +534,7 @@ class _Contest:
         return Timing(answer.cpu_s, answer.wall_s, answer)
 
     def _bound(self, tau: float) -> float:
-        """Return the path's dual objective, for answers that have none."""
+        """Return the path's dual objective, a lower bound for answers without duals."""
         if tau not in self._bounds:
             answer = Answer(alpha=self.path.dual(tau))
             self._bounds[tau] = judge(self.objective.at(tau), answer).dual
@@ -545,7 +547,7 @@ class _Contest:
         self.rows.add("time", timing.cpu_s, **columns)
 
     def _record(self, method: str, tau: float, repeat: int, timing: Timing) -> None:
-        """Write a repeat down, beside the accuracy that the judge finds in its answer."""
+        """Record a repeat with the judge's verdict on its answer."""
         problem, answer = self.objective.at(tau), timing.result
         columns = {"repeat": repeat, "hyper_parameters": {"tau": tau}}
         if method.startswith("recover"):
@@ -565,11 +567,11 @@ class _Contest:
 
 @PAPER.experiment(settings=Probabilities, version=1)
 def probability(cell: Cell, rows: Rows, report: Report) -> None:
-    """P(y = +1 | x) on the test part: read off the path, and by calibrating f at tau = 1/2."""
+    """Score P(y = +1 | x) on the test part: from the path, and by calibrating f at tau = 1/2."""
     parts = _parts(cell)
-    found = _path(cell, parts.train, report)
-    carried = _certified(found, rows)
-    first, crossings = sign_changes(found, parts.test.X)
+    solution_path = _path(cell, parts.train, report)
+    carried = _certified(solution_path, rows)
+    first, crossings = sign_changes(solution_path, parts.test.X)
     flips = np.array([len(c) for c in crossings])
     rows.add("flips_more_than_once", np.mean(flips > 1), **carried)
     rows.add("never_flips", np.mean(flips == 0), **carried)
@@ -578,21 +580,21 @@ def probability(cell: Cell, rows: Rows, report: Report) -> None:
         if method == "path":
             p = probabilities(first, crossings)
         else:
-            p = _calibrated(found, parts, method)
+            p = _calibrated(solution_path, parts, method)
         _score(p, parts.test.y > 0, clip, method, cell.settings.bins, rows)
 
 
 @PAPER.experiment(settings=KnownLaw, each="sizes", version=1)
 def known(cell: Cell, rows: Rows, report: Report) -> None:
-    """Compare P(y = +1 | x) of the path with the true one; lam falls as 1 / sqrt(n)."""
+    """Compare P(y = +1 | x) of the path with the truth; lam is proportional to 1 / sqrt(n)."""
     n, first_n = cell.value, 100
     parts = _parts(cell, sizes=(n, 0, cell.settings.n_test))
     hyper = {"n": n, "lam": cell.data.lam * np.sqrt(first_n / n)}
-    found = _path(cell, parts.train, report, hyper["lam"])
-    carried = _certified(found, rows, hyper_parameters=hyper)
+    solution_path = _path(cell, parts.train, report, hyper["lam"])
+    carried = _certified(solution_path, rows, hyper_parameters=hyper)
     truth = true_probability(parts.test.X, registry()[cell.dataset].parameters)
-    off = np.abs(probabilities(*sign_changes(found, parts.test.X)) - truth)
-    rows.add("probability_error", off.mean(), **carried)
+    errors = np.abs(probabilities(*sign_changes(solution_path, parts.test.X)) - truth)
+    rows.add("probability_error", errors.mean(), **carried)
 
 
 def _calibrated(path: Any, parts: Split, method: str) -> np.ndarray:
@@ -610,20 +612,20 @@ def _score(p: np.ndarray, hit: np.ndarray, clip: float, method: str, bins: int, 
     q = np.clip(p, clip, 1.0 - clip)
     loss = -np.mean(np.where(hit, np.log(q), np.log1p(-q)))
     rows.add("log_loss", loss, method=method, hyper_parameters={"clip": clip})
-    slot = np.minimum((p * bins).astype(int), bins - 1)
-    inside = [slot == k for k in np.unique(slot)]
-    predicted, observed = ([v[members].mean() for members in inside] for v in (p, hit))
-    counts = [members.sum() for members in inside]
+    index = np.minimum((p * bins).astype(int), bins - 1)
+    masks = [index == k for k in np.unique(index)]
+    predicted, observed = ([v[mask].mean() for mask in masks] for v in (p, hit))
+    counts = [mask.sum() for mask in masks]
     rows.add_curve("reliability", predicted, observed, weight=counts, method=method)
 
 
-# ---------------------------------------------------------------- paths to be turned by hand
+# ---------------------------------------------------------------- the explorer
 
 
 @PAPER.experiment(settings=Explorations, each="lams", version=1)
 def explore(cell: Cell, rows: Rows, report: Report) -> None:
-    """Write down a whole path at one lam, for the page's explorer."""
+    """Record a whole path at one lam, for the page's explorer."""
     parts, lam = _parts(cell), {"lam": cell.value}
-    found = _path(cell, parts.train, report, cell.value)
-    _certified(found, rows, hyper_parameters=lam)
-    add_exploration(rows, found, parts.validation, parts.test, hyper_parameters=lam)
+    solution_path = _path(cell, parts.train, report, cell.value)
+    _certified(solution_path, rows, hyper_parameters=lam)
+    add_exploration(rows, solution_path, parts.validation, parts.test, hyper_parameters=lam)

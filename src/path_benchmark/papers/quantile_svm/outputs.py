@@ -1,4 +1,4 @@
-"""Quantile SVM paper: its figures, and the frames and measures that its YAML files name."""
+"""Figures of the quantile SVM paper, and the frames and measures that its YAML files name."""
 
 from __future__ import annotations
 
@@ -25,14 +25,19 @@ from ...reporting.verdicts import on_count, on_mean
 RATES = {"tpr": "True positive rate", "tnr": "True negative rate", "accuracy": "Accuracy"}
 RATE_COLOURS = {"tpr": fig.RED, "tnr": fig.BLUE, "accuracy": fig.INK}
 RATE_DASHES = {"tpr": "--", "tnr": "-.", "accuracy": "-"}
-# Whose times are compared as ratios; the columns of Table 2.
-RATIOS = (("path", "liblinear"), ("path", "lbfgsb"), ("recover", "liblinear"))
-TIMES = {"recover": "recover_s", "liblinear": "liblinear_s", "lbfgsb": "lbfgsb_s", "cvxpy": ""}
-TIMES |= {"path": "dpf_s"}
+# Methods whose times are compared as ratios, and the columns of Table 2 with printed times.
+TIME_RATIOS = (("path", "liblinear"), ("path", "lbfgsb"), ("recover", "liblinear"))
+TIME_COLUMNS = {
+    "recover": "recover_s",
+    "liblinear": "liblinear_s",
+    "lbfgsb": "lbfgsb_s",
+    "cvxpy": "",
+}
+TIME_COLUMNS |= {"path": "dpf_s"}
 PENALISED = "penalised"  # the paper's bias
-# Bins of the reliability figure with fewer samples are left out: their shares are chance.
-LEAST_IN_BIN = 10
-# Rates on test data may step the other way by single samples.
+# Bins of the reliability figure with fewer samples are left out, as their shares are too noisy.
+LEAST_SAMPLES_IN_BIN = 10
+# Largest step of a rate on test data in the wrong direction, which single samples may cause.
 LARGEST_STEP_BACK = 0.1
 
 OUTPUTS = Outputs(__file__)
@@ -41,8 +46,8 @@ OUTPUTS = Outputs(__file__)
 # ---------------------------------------------------------------- frames
 
 
-def _paper(number: int, dataset: str, column: str) -> float:
-    """Return an entry of the paper's Table 1 or 2, nan where it has none."""
+def _printed(number: int, dataset: str, column: str) -> float:
+    """Return an entry of the paper's Table 1 or 2, nan if there is none."""
     table = OUTPUTS.published(f"quantile_svm_table_{number}")
     rows = table[table["dataset"].str.lower() == dataset]
     return float(rows[column].iloc[0]) if len(rows) and column else np.nan
@@ -65,38 +70,41 @@ def table_1(study: Study) -> pd.DataFrame:
     }
     rows = []
     for dataset in _names(study, "path"):
-        part, name = study.only(experiment="path", dataset=dataset), study.name(dataset)
+        results, name = study.only(experiment="path", dataset=dataset), study.name(dataset)
         for column, (metric, text, tolerance) in quantities.items():
-            paper, ours = _paper(1, dataset, column), mean(part[part["metric"] == metric])[0]
+            paper, ours = (
+                _printed(1, dataset, column),
+                mean(results[results["metric"] == metric])[0],
+            )
             verdict = on_count(paper, ours, tolerance)
             rows.append(compared(name, text, paper, ours, verdict))
-        lams = hyper(part, "lam").dropna().unique()
-        paper, ours = _paper(1, dataset, "lambda"), lams[0] if len(lams) else np.nan
+        lams = hyper(results, "lam").dropna().unique()
+        paper, ours = _printed(1, dataset, "lambda"), lams[0] if len(lams) else np.nan
         rows.append(compared(name, "lam", paper, ours, on_count(paper, ours)))
     return comparison(rows)
 
 
 def cpu_seconds(study: Study, dataset: str, method: str) -> float:
-    """Mean over tau of the mean over repeats, so that every tau weighs the same."""
-    rows = study.only(experiment="timing", dataset=dataset, metric="time", method=method)
-    if not len(rows):
+    """Return the mean over tau of the means over repeats, which gives every tau equal weight."""
+    times = study.only(experiment="timing", dataset=dataset, metric="time", method=method)
+    if not len(times):
         return np.nan
-    tau = hyper(rows, "tau").astype(float)
-    return float(rows["value"].groupby(tau.fillna(-1.0)).mean().mean())
+    tau = hyper(times, "tau").astype(float)
+    return float(times["value"].groupby(tau.fillna(-1.0)).mean().mean())
 
 
 @OUTPUTS.frame
 def table_2(study: Study) -> pd.DataFrame:
-    """Compare seconds, their ratios and kinks with the paper's; leave out what nobody has."""
+    """Compare seconds, their ratios and kinks with the paper's; leave out rows without numbers."""
     names, rows = OUTPUTS.names, []
     for dataset in _names(study, "timing", "path"):
         name = study.name(dataset)
-        paper = {m: _paper(2, dataset, column) for m, column in TIMES.items()}
-        ours = {m: cpu_seconds(study, dataset, m) for m in TIMES}
-        for m in TIMES:
+        paper = {m: _printed(2, dataset, column) for m, column in TIME_COLUMNS.items()}
+        ours = {m: cpu_seconds(study, dataset, m) for m in TIME_COLUMNS}
+        for m in TIME_COLUMNS:
             row = compared(name, f"{names[m]}, CPU s", paper[m], ours[m], verdicts.NOT_COMPARED)
             rows.append(row)
-        for top, bottom in RATIOS:
+        for top, bottom in TIME_RATIOS:
             pair = paper[top] / paper[bottom], ours[top] / ours[bottom]
             text = f"{names[top]} / {names[bottom]}"
             # the path's side was interpreted there and is compiled here
@@ -107,10 +115,10 @@ def table_2(study: Study) -> pd.DataFrame:
 
 @OUTPUTS.frame
 def as_published(study: Study) -> pd.DataFrame:
-    """Compare Algorithm 1 with conjugate gradients with the paper's numbers of it."""
-    whole, rows = study.only(experiment="published"), []
-    whole = whole.assign(residual=hyper(whole, "residual").astype(float))
-    for (dataset, residual), group in whole.groupby(["dataset", "residual"], sort=False):
+    """Compare Algorithm 1, with conjugate gradients, with the paper's numbers for it."""
+    results, rows = study.only(experiment="published"), []
+    results = results.assign(residual=hyper(results, "residual").astype(float))
+    for (dataset, residual), group in results.groupby(["dataset", "residual"], sort=False):
         value = group.groupby("metric")["value"].max()
         named = {"residual": f"{residual:g}"}
         for text, pair, verdict in _published_numbers(study, dataset, value):
@@ -119,40 +127,40 @@ def as_published(study: Study) -> pd.DataFrame:
 
 
 def _published_numbers(study: Study, dataset: str, value: pd.Series) -> Iterable[tuple]:
-    """Yield (quantity, (paper's, ours), verdict) of a run that has these numbers."""
+    """Yield (quantity, (paper's, ours), verdict) of a run with the given metrics."""
     ended, seconds = value["reached"] >= 1.0, value["time"]
-    paper = _paper(2, dataset, "dpf_s")
+    paper = _printed(2, dataset, "dpf_s")
     pair = paper, seconds if ended else np.nan
     yield "CPU s", pair, verdicts.NOT_COMPARED
     for bottom in ("liblinear", "lbfgsb"):
         ours = seconds / cpu_seconds(study, dataset, bottom)
-        pair = paper / _paper(2, dataset, TIMES[bottom]), ours if ended else np.nan
+        pair = paper / _printed(2, dataset, TIME_COLUMNS[bottom]), ours if ended else np.nan
         yield f"DPF / {OUTPUTS.names[bottom]}", pair, verdicts.NOT_COMPARABLE
-    pair = _paper(2, dataset, "n_kinks"), value["kinks"] if ended else np.nan
+    pair = _printed(2, dataset, "n_kinks"), value["kinks"] if ended else np.nan
     yield "kinks", pair, on_mean(*pair, ours_std=np.nan, ours_n=1, fixed=_fixed(study, dataset))
-    told = {"tau reached": value["reached"], "iterations for each kink": value["iterations"]}
-    told |= {"conjugate gradients, % of the time": 100.0 * value["gradients_share"]}
-    told |= {"gap of the start": value.get("start_gap", np.nan)}
-    told |= {"largest gap of the solutions": value.get("solution_gap", np.nan)}
-    for text, number in told.items():
+    further = {"tau reached": value["reached"], "iterations for each kink": value["iterations"]}
+    further |= {"conjugate gradients, % of the time": 100.0 * value["gradients_share"]}
+    further |= {"gap of the start": value.get("start_gap", np.nan)}
+    further |= {"largest gap of the solutions": value.get("solution_gap", np.nan)}
+    for text, number in further.items():
         yield text, (np.nan, number), verdicts.NOT_COMPARED
 
 
 def kinks_by_split(study: Study, dataset: str) -> pd.Series:
-    """Kinks of the whole training part under the data set's own scaling, one number a split.
+    """Return the kinks of each split on the whole training part under the data set's scaling.
 
-    The experiments path and scaling both follow this very path.
+    The experiments path and scaling both compute this path.
     """
-    rows = study.only(dataset=dataset, metric="kinks")
-    rows = rows[rows["experiment"].isin(["path", "scaling"])]
-    scaling = hyper(rows[rows["experiment"] == "path"], "scaling").unique()
-    rows = rows[hyper(rows, "scaling").isin(scaling)] if len(scaling) else rows[:0]
-    rows = rows[hyper(rows, "bias").fillna(PENALISED) == PENALISED]
-    return rows["value"].groupby(rows["split"]).first()
+    results = study.only(dataset=dataset, metric="kinks")
+    results = results[results["experiment"].isin(["path", "scaling"])]
+    scaling = hyper(results[results["experiment"] == "path"], "scaling").unique()
+    results = results[hyper(results, "scaling").isin(scaling)] if len(scaling) else results[:0]
+    results = results[hyper(results, "bias").fillna(PENALISED) == PENALISED]
+    return results["value"].groupby(results["split"]).first()
 
 
 def _fixed(study: Study, dataset: str) -> bool:
-    """Tell whether a data set's parts are given, so that no split varies."""
+    """Return whether a data set has one given split, so that nothing varies."""
     known = study.datasets.get(dataset)
     return known is not None and known.splits == 1
 
@@ -161,7 +169,7 @@ def _kink_row(study: Study, dataset: str) -> dict:
     counts = kinks_by_split(study, dataset)
     n = len(counts)
     ours, std = (counts.mean(), counts.std()) if n else (np.nan, np.nan)
-    paper, fixed = _paper(2, dataset, "n_kinks"), _fixed(study, dataset)
+    paper, fixed = _printed(2, dataset, "n_kinks"), _fixed(study, dataset)
     verdict = on_mean(paper, ours, ours_std=std, ours_n=max(n, 1), fixed=fixed)
     held = study.only(dataset=dataset, metric="certificate", experiment="path")
     if (held["value"] != 1.0).any():
@@ -172,28 +180,28 @@ def _kink_row(study: Study, dataset: str) -> dict:
 
 @OUTPUTS.frame
 def reached(study: Study) -> pd.DataFrame:
-    """Return a row for each timed call, with set-up and check of its method in all."""
-    rows = study.only(experiment="timing", metric="time")
-    rows = rows.assign(method_version=rows["method_version"].fillna("this package"))
+    """Return a row for each timed call, with its method's total set-up time and check share."""
+    times = study.only(experiment="timing", metric="time")
+    times = times.assign(method_version=times["method_version"].fillna("this package"))
     for metric in ("setup_time", "check_share"):
-        more = study.only(experiment="timing", metric=metric).groupby(["dataset", "method"])[
+        share = study.only(experiment="timing", metric=metric).groupby(["dataset", "method"])[
             "value"
         ]
-        rows = rows.merge(
-            more.sum().rename(metric).reset_index(), on=["dataset", "method"], how="left"
+        times = times.merge(
+            share.sum().rename(metric).reset_index(), on=["dataset", "method"], how="left"
         )
-    return rows
+    return times
 
 
 def chosen_lam(study: Study, dataset: str) -> tuple[float, list[float], pd.Series]:
     """Return (best lam, all lams that tie for best, accuracy by lam) of a data set."""
-    rows = study.only(
+    results = study.only(
         experiment="choose_lam",
         dataset=dataset,
         metric="validation_accuracy",
         method="lowest objective",
     )
-    accuracy = rows["value"].groupby(hyper(rows, "lam").astype(float)).mean()
+    accuracy = results["value"].groupby(hyper(results, "lam").astype(float)).mean()
     tied = [lam for lam, value in accuracy.items() if value >= accuracy.max() - 1e-12]
     return (max(tied) if tied else np.nan), tied, accuracy
 
@@ -204,21 +212,21 @@ def table_lam(study: Study) -> pd.DataFrame:
     rows = []
     for dataset in _names(study, "choose_lam") if study.ran("choose_lam") else ():
         best, _, accuracy = chosen_lam(study, dataset)
-        paper = _paper(1, dataset, "lambda")
+        paper = _printed(1, dataset, "lambda")
         row = {"data set": study.name(dataset)}
         for lam, value in accuracy.sort_index().items():
             row[f"lam = {significant(lam, 1)}"] = f"{value:.4f}{' *' if lam == best else ''}"
         verdict = on_count(paper, best)
         if verdict == verdicts.DIFFERS:
-            verdict = _doubted(study, dataset, paper)
+            verdict = _verdict_on_other_lam(study, dataset, paper)
         rows.append({**row, "paper": paper, "ours": best, "verdict": verdict})
     frame = pd.DataFrame(rows)
     last = [c for c in ("paper", "ours", "verdict") if c in frame]
     return frame[[c for c in frame if c not in last] + last] if len(frame) else frame
 
 
-def _doubted(study: Study, dataset: str, paper: float) -> str:
-    """Say whether a lam that isn't the paper's can be told from it."""
+def _verdict_on_other_lam(study: Study, dataset: str, paper: float) -> str:
+    """Return the verdict on a lam that differs from the paper's."""
     case = _lam_case(study, dataset, paper)
     if case["untried"]:
         return f"{verdicts.NOT_TESTED}: the paper's was not tried"
@@ -230,14 +238,14 @@ def _doubted(study: Study, dataset: str, paper: float) -> str:
 
 
 def _lam_case(study: Study, dataset: str, paper: float) -> dict:
-    """Tell whether a lam is the best: not by less than two standard errors of a difference."""
+    """Return whether a lam is the best, within two standard errors of a difference of rates."""
     best, tied, accuracy = chosen_lam(study, dataset)
-    found = study.only(experiment="choose_lam", dataset=dataset, metric="n_validation")
+    sizes = study.only(experiment="choose_lam", dataset=dataset, metric="n_validation")
     near = [lam for lam in accuracy.index if np.isclose(lam, paper)]
     ahead = accuracy.max() - accuracy[near[0]] if near else np.nan
     lead = accuracy.max() - accuracy.drop(tied).max() if len(accuracy) > len(tied) else 0.0
     rate = accuracy.max() if len(accuracy) else 0.5
-    allowed = 2.0 * np.sqrt(2.0 * rate * (1.0 - rate) / max(found["value"].sum(), 1.0))
+    allowed = 2.0 * np.sqrt(2.0 * rate * (1.0 - rate) / max(sizes["value"].sum(), 1.0))
     tie = any(np.isclose(paper, lam) for lam in tied)
     return {
         "lam": paper,
@@ -253,21 +261,21 @@ def _lam_case(study: Study, dataset: str, paper: float) -> dict:
 
 @OUTPUTS.frame
 def table_scaling(study: Study) -> pd.DataFrame:
-    """Kinks under each scaling and bias, and which come nearest to the paper's."""
-    whole = study.results[study.results["experiment"] == "scaling"]
-    whole = whole.assign(scaling=hyper(whole, "scaling"), bias=hyper(whole, "bias"))
+    """Compare kinks under each scaling and bias with the paper's; mark the nearest."""
+    results = study.results[study.results["experiment"] == "scaling"]
+    results = results.assign(scaling=hyper(results, "scaling"), bias=hyper(results, "bias"))
     rows = []
-    for dataset, group in whole.groupby("dataset", sort=False):
-        paper, zeros = _paper(2, dataset, "n_kinks"), _mean_of(group, "zero_percent_scaled")
-        chosen = group[(group["metric"] != "zero_percent_scaled") & group["value"].notna()]
-        found = [
+    for dataset, group in results.groupby("dataset", sort=False):
+        paper, zeros = _printed(2, dataset, "n_kinks"), _mean_of(group, "zero_percent_scaled")
+        measured = group[(group["metric"] != "zero_percent_scaled") & group["value"].notna()]
+        scaled_rows = [
             _scaled_row(study, dataset, part, *kind, paper, zeros.get(kind[0]))
-            for kind, part in chosen.groupby(["scaling", "bias"], sort=False)
+            for kind, part in measured.groupby(["scaling", "bias"], sort=False)
         ]
-        off = [abs(row["ours"] - paper) for row in found]
-        if found and paper > 0:
-            found[int(np.argmin(off))]["remark"] = "nearest to the paper"
-        rows += found
+        distances = [abs(row["ours"] - paper) for row in scaled_rows]
+        if scaled_rows and paper > 0:
+            scaled_rows[int(np.argmin(distances))]["remark"] = "nearest to the paper"
+        rows += scaled_rows
         bad = group[group["status"] == "not applicable"]
         rows += [
             {"data set": study.name(dataset), "scaling": SCALINGS[kind], "remark": _reason(part)}
@@ -278,22 +286,22 @@ def table_scaling(study: Study) -> pd.DataFrame:
 
 
 def _mean_of(rows: pd.DataFrame, metric: str) -> pd.Series:
-    part = rows[rows["metric"] == metric]
-    return part["value"].groupby(part["scaling"]).mean()
+    values = rows[rows["metric"] == metric]
+    return values["value"].groupby(values["scaling"]).mean()
 
 
 def _scaled_row(
     study: Study,
     dataset: str,
-    rows: pd.DataFrame,
+    group: pd.DataFrame,
     scaling: str,
     bias: str,
     paper: float,
     zeros: float | None,
 ) -> dict:
-    """Return a row of kinks beside the paper's; a path without certificate has no verdict."""
-    by_metric = {name: part["value"] for name, part in rows.groupby("metric")}
-    ours, std, n = mean(rows[rows["metric"] == "kinks"])
+    """Return a row of kinks and the paper's; paths without certificate have no such verdict."""
+    by_metric = {name: part["value"] for name, part in group.groupby("metric")}
+    ours, std, n = mean(group[group["metric"] == "kinks"])
     verdict = on_mean(paper, ours, ours_std=std, ours_n=max(n, 1), fixed=_fixed(study, dataset))
     held, none = by_metric.get("certificate"), pd.Series(dtype=float)
     if held is None or (held != 1.0).any():
@@ -315,18 +323,18 @@ def _scaled_row(
 
 
 def _reason(rows: pd.DataFrame) -> str:
-    """Say why rows hold no number, if they don't."""
+    """Return why rows hold no number, "" if they do."""
     bad = rows[rows["status"] != "ok"]
     return f"{bad['status'].iloc[0]}: {short(bad['message'].iloc[0], 120)}" if len(bad) else ""
 
 
 @OUTPUTS.frame
 def chosen_tau(study: Study) -> pd.DataFrame:
-    """Return the rows of the experiment path, the exactly best tau among their metrics."""
-    rows = study.only(experiment="path")
-    best = rows[rows["metric"] == "test_error_best"]
+    """Return the metrics of the experiment path by split, with the exactly best tau."""
+    results = study.only(experiment="path")
+    best = results[results["metric"] == "test_error_best"]
     keys = ["dataset", "split"]
-    wide = rows[~rows["metric"].isin(["labelled_positive"])].pivot_table(
+    wide = results[~results["metric"].isin(["labelled_positive"])].pivot_table(
         index=keys, columns="metric", values="value", aggfunc="first", sort=False
     )
     if not len(best):
@@ -340,7 +348,7 @@ def chosen_tau(study: Study) -> pd.DataFrame:
 
 @OUTPUTS.figure
 def explorer(study: Study) -> Explorer | None:
-    """Turn tau by hand, and lam among the values that were run."""
+    """Explore tau, and lam among its computed values."""
     if not study.ran("explore"):
         return None
     grid = study.settings["explore"].grid
@@ -350,16 +358,16 @@ def explorer(study: Study) -> Explorer | None:
 
 @OUTPUTS.figure
 def figure_1(study: Study) -> Figure | None:
-    """Decision boundary at a few tau."""
-    rows = study.only(experiment="boundary", split=0)
-    if not len(rows):
+    """Draw the decision boundary at a few tau."""
+    results = study.only(experiment="boundary", split=0)
+    if not len(results):
         return None
     clouds = [
         study.curve(f"points of {sign}1", experiment="boundary", split=0)[["x", "y"]].to_numpy()
         for sign in "+-"
     ]
     x0, x1 = np.vstack(clouds).T
-    weights = rows[rows["metric"].str.startswith("boundary_")]
+    weights = results[results["metric"].str.startswith("boundary_")]
     taus = sorted(hyper(weights, "tau").unique())
     figure, axes = fig.new_figure(len(taus), size=(3.3, 3.3))
     ends = np.array([x0.min() - 0.5, x0.max() + 0.5])
@@ -385,14 +393,14 @@ def figure_1(study: Study) -> Figure | None:
 
 def rates(study: Study, dataset: str, split: int) -> dict[str, tuple]:
     """Return the exact step functions {rate: (tau, value)} of one data set and split."""
-    chosen = {"experiment": "path", "dataset": dataset, "split": split}
-    return {rate: study.steps(rate, **chosen) for rate in RATES}
+    selection = {"experiment": "path", "dataset": dataset, "split": split}
+    return {rate: study.steps(rate, **selection) for rate in RATES}
 
 
 def _splits(study: Study) -> list[tuple[str, int]]:
-    """List (data set, split) of every path whose rates are known."""
-    rows = study.curve("tpr", experiment="path")
-    return list(dict.fromkeys(zip(rows["dataset"], rows["split"].astype(int), strict=True)))
+    """List (data set, split) of every path with recorded rates."""
+    curve = study.curve("tpr", experiment="path")
+    return list(dict.fromkeys(zip(curve["dataset"], curve["split"].astype(int), strict=True)))
 
 
 @OUTPUTS.figure
@@ -403,7 +411,7 @@ def figure_2(study: Study) -> Figure | None:
 
 @OUTPUTS.figure
 def figure_2_ends(study: Study) -> Figure | None:
-    """Draw the same on a logit axis."""
+    """Draw the rates on the test part against tau on a logit axis."""
     return _rates_figure(study, spread=True)
 
 
@@ -423,7 +431,7 @@ def _rates_figure(study: Study, spread: bool) -> Figure | None:
 
 
 def _draw_rates(ax: object, rates: dict[str, tuple], spread: bool) -> None:
-    """Draw the three steps; ``spread`` takes a logit axis that reaches beyond every step."""
+    """Draw the three step functions; ``spread``: on a logit axis that covers every step."""
     inner = np.concatenate([tau[1:] for tau, _ in rates.values()])
     end = 0.5 * min([1e-2, *np.minimum(inner, 1.0 - inner)]) if spread else 0.0
     end = max(end, 1e-12) if spread else 0.0
@@ -438,15 +446,15 @@ def _draw_rates(ax: object, rates: dict[str, tuple], spread: bool) -> None:
 
 
 def kinks_against_n(study: Study, dataset: str) -> pd.DataFrame:
-    """Mean, smallest and largest number of kinks for each n of the experiment ``kinks``."""
-    rows = study.only(experiment="kinks", dataset=dataset, metric="kinks")
-    by_n = rows["value"].groupby(hyper(rows, "n").astype(int))
+    """Return mean, least and largest number of kinks for each n of the experiment ``kinks``."""
+    results = study.only(experiment="kinks", dataset=dataset, metric="kinks")
+    by_n = results["value"].groupby(hyper(results, "n").astype(int))
     return by_n.agg(["mean", "min", "max", "count"]).sort_index()
 
 
 @OUTPUTS.figure
 def figure_kinks(study: Study) -> Figure | None:
-    """Draw the number of kinks against n, ours and the paper's, beside n log n."""
+    """Draw the number of kinks against n, ours and the paper's, with n log n."""
     names = study.only(experiment="kinks", metric="kinks")["dataset"].unique()
     paths = study.only(experiment="path", metric="kinks")
     if not len(names) and not len(paths):
@@ -454,14 +462,14 @@ def figure_kinks(study: Study) -> Figure | None:
     figure, axes = fig.new_figure(size=(5.2, 3.8))
     ax, sizes = axes[0][0], []
     for k, dataset in enumerate(names):
-        found = kinks_against_n(study, dataset)
-        error = [found["mean"] - found["min"], found["max"] - found["mean"]]
-        draws = int(found["count"].min())
+        by_n = kinks_against_n(study, dataset)
+        error = [by_n["mean"] - by_n["min"], by_n["max"] - by_n["mean"]]
+        draws = int(by_n["count"].min())
         label = study.name(dataset) + (f" (mean and range of {draws} draws)" if draws > 1 else "")
         style = {"color": fig.PALETTE[k], "marker": fig.MARKERS[k], "ms": 5, "capsize": 3}
-        style["ls"] = "-" if len(found) > 2 else ""
-        ax.errorbar(found.index, found["mean"], yerr=error, label=label, **style)
-        sizes += [found.index.min(), found.index.max()]
+        style["ls"] = "-" if len(by_n) > 2 else ""
+        ax.errorbar(by_n.index, by_n["mean"], yerr=error, label=label, **style)
+        sizes += [by_n.index.min(), by_n.index.max()]
     printed = OUTPUTS.published("quantile_svm_table_2").set_index("dataset")["n_kinks"]
     for k, (dataset, group) in enumerate(paths.groupby("dataset", sort=False)):
         n = mean(study.only(experiment="path", dataset=dataset, metric="n_train"))[0]
@@ -480,21 +488,21 @@ def figure_kinks(study: Study) -> Figure | None:
 
 @OUTPUTS.figure
 def figure_reliability(study: Study) -> Figure | None:
-    """Observed share of positives against the predicted probability, all splits pooled."""
-    part = study.curve("reliability", experiment="probability")
-    names = list(dict.fromkeys(part["dataset"]))
+    """Draw observed shares of positives against predicted probabilities, pooled over splits."""
+    points = study.curve("reliability", experiment="probability")
+    names = list(dict.fromkeys(points["dataset"]))
     if not names:
         return None
     figure, axes = fig.new_figure(len(names), size=(3.5, 3.5))
     bins = study.settings["probability"].bins
     for ax, dataset in zip(axes[0], names, strict=True):
         ax.plot([0, 1], [0, 1], ":", color=fig.GREY, label="perfect")
-        for k, method in enumerate(dict.fromkeys(part["method"])):
-            rows = part[(part["dataset"] == dataset) & (part["method"] == method)]
+        for k, method in enumerate(dict.fromkeys(points["method"])):
+            rows = points[(points["dataset"] == dataset) & (points["method"] == method)]
             predicted, observed, count = _pooled(rows, bins)
-            kept = count >= LEAST_IN_BIN
+            kept = count >= LEAST_SAMPLES_IN_BIN
             predicted, observed, count = predicted[kept], observed[kept], count[kept]
-            # Smoothed, so that a share of 0 or 1 has an error too.
+            # Smoothed, so that a share of 0 or 1 also has an error bar.
             smooth = (observed * count + 1.0) / (count + 2.0)
             error = 2.0 * np.sqrt(smooth * (1.0 - smooth) / count)
             low = np.maximum(observed - error, 0.0)
@@ -510,20 +518,20 @@ def figure_reliability(study: Study) -> Figure | None:
 
 
 def _pooled(rows: pd.DataFrame, bins: int) -> tuple[np.ndarray, ...]:
-    """Pool the splits' points by bin, weighted by the samples in them."""
-    slot = np.minimum((rows["x"] * bins).astype(int), bins - 1)
-    weights = rows["weight"].groupby(slot).sum()
-    means = [(rows[c] * rows["weight"]).groupby(slot).sum() / weights for c in ("x", "y")]
+    """Return the means of the splits' points in each bin, weighted by samples, and the samples."""
+    bin_index = np.minimum((rows["x"] * bins).astype(int), bins - 1)
+    weights = rows["weight"].groupby(bin_index).sum()
+    means = [(rows[c] * rows["weight"]).groupby(bin_index).sum() / weights for c in ("x", "y")]
     return means[0].to_numpy(), means[1].to_numpy(), weights.to_numpy()
 
 
 # ---------------------------------------------------------------- measures
 
 
-def wrong_way(value: np.ndarray, sign: int) -> tuple[int, float]:
-    """Count steps that rise where they should fall (sign -1; +1: the reverse); find the largest.
+def steps_in_wrong_direction(value: np.ndarray, sign: int) -> tuple[int, float]:
+    """Count steps against the direction of ``sign`` (+1: up); return the largest deviation, too.
 
-    The largest is measured from the best value so far, so that several small ones add up.
+    The deviation is measured from the best value so far, so that several small steps add up.
     """
     moved = -sign * value
     count = int(np.count_nonzero(np.diff(moved) > 1e-12))
@@ -531,83 +539,88 @@ def wrong_way(value: np.ndarray, sign: int) -> tuple[int, float]:
     return count, largest
 
 
-def _each_split(study: Study, look: Callable[..., dict]) -> Iterable[Case]:
-    """Give for each data set what was found on all of its splits, the numbers as arrays."""
-    shown = pd.DataFrame(_splits(study), columns=["dataset", "split"])
-    for dataset, group in shown.groupby("dataset", sort=False):
-        found = [
-            look(
+def _each_split(study: Study, measure: Callable[..., dict]) -> Iterable[Case]:
+    """Yield for each data set the measured numbers of its splits as arrays."""
+    splits = pd.DataFrame(_splits(study), columns=["dataset", "split"])
+    for dataset, group in splits.groupby("dataset", sort=False):
+        measured = [
+            measure(
                 study.only(experiment="path", dataset=dataset, split=split),
                 rates(study, dataset, split),
             )
             for split in group["split"]
         ]
-        numbers = {key: np.array([one[key] for one in found]) for key in found[0]}
-        yield Case((dataset,), numbers, f"{len(found)} split{'s' * (len(found) != 1)}")
+        numbers = {
+            key: np.array([numbers_of_split[key] for numbers_of_split in measured])
+            for key in measured[0]
+        }
+        yield Case((dataset,), numbers, f"{len(measured)} split{'s' * (len(measured) != 1)}")
 
 
 @OUTPUTS.measure
 def rate(study: Study, name: str, sign: int) -> Iterable[Case]:
-    """Count the steps of a rate in the wrong direction, beside what sampling allows."""
+    """Count the steps of a rate in the wrong direction; compare them with the sampling error."""
 
-    def look(rows: pd.DataFrame, found: dict) -> dict:
-        value = rows.set_index("metric")["value"]
+    def measure(results: pd.DataFrame, curves: dict) -> dict:
+        value = results.set_index("metric")["value"]
         share = value["positive_share_test"] if sign < 0 else 1 - value["positive_share_test"]
-        count, largest = wrong_way(found[name][1], sign)
+        count, largest = steps_in_wrong_direction(curves[name][1], sign)
         # two standard errors of a rate of 1/2
         allowed = 2.0 * np.sqrt(0.25 / max(share * value["n_test"], 1.0))
-        steps = len(found[name][1]) - 1
+        steps = len(curves[name][1]) - 1
         numbers = {"wrong": count, "largest": largest, "steps": steps, "allowed": allowed}
         return numbers | {"over": largest - allowed}
 
-    for case in _each_split(study, look):
-        told = {k: case.values[k] for k in ("wrong", "over")}
-        told |= {f"{k}_in_all": case.values[k].sum() for k in ("wrong", "steps")}
-        told |= {k: case.values[k].max() for k in ("largest", "allowed")}
-        yield Case(case.data, told, case.where)
+    for case in _each_split(study, measure):
+        summary = {k: case.values[k] for k in ("wrong", "over")}
+        summary |= {f"{k}_in_all": case.values[k].sum() for k in ("wrong", "steps")}
+        summary |= {k: case.values[k].max() for k in ("largest", "allowed")}
+        yield Case(case.data, summary, case.where)
 
 
 @OUTPUTS.measure
 def ends(study: Study) -> Iterable[Case]:
-    """Look at the labels, and the accuracy, at tau = 0 and tau = 1."""
+    """Measure the predicted labels and the accuracy at tau = 0 and tau = 1."""
 
-    def look(rows: pd.DataFrame, found: dict) -> dict:
-        at = rows[rows["metric"] == "labelled_positive"]
+    def measure(results: pd.DataFrame, curves: dict) -> dict:
+        at = results[results["metric"] == "labelled_positive"]
         labelled = dict(zip(hyper(at, "tau").astype(float), at["value"], strict=True))
-        accuracy, share = found["accuracy"][1], rows.set_index("metric")["value"]
+        accuracy, share = curves["accuracy"][1], results.set_index("metric")["value"]
         off = accuracy[[0, -1]] - np.array([1.0, -1.0]) * share["positive_share_test"] - [0.0, 1.0]
         return {"other": [1.0 - labelled[0.0], labelled[1.0]], "off": np.abs(off)}
 
-    for case in _each_split(study, look):
+    for case in _each_split(study, measure):
         worst = {
             f"{key}_{k}": case.values[key][:, k].max() for key in ("other", "off") for k in (0, 1)
         }
         yield Case(case.data, {**case.values, **worst}, case.where)
 
 
-def weighted_risk(found: dict[str, tuple], share: float, tau: float | None = None) -> float:
-    """Risk with costs t (false positives) and 1 - t (false negatives), averaged over t in (0, 1).
+def weighted_risk(curves: dict[str, tuple], share: float, tau: float | None = None) -> float:
+    """Return the risk with costs t (false positives) and 1 - t (false negatives).
 
-    Of the classifier at each t itself, or of the one at ``tau`` for all t; ``share`` are the
-    positives. An exact integral: between steps the risk is linear in t.
+    It is averaged over t in (0, 1), for the classifier at tau = t or for that at ``tau``. ``share``
+    is that of the positives. The integral is exact: between steps the risk is linear in t.
     """
-    edges = np.unique(np.concatenate([[0.0, 1.0], *(found[r][0] for r in ("tpr", "tnr"))]))
+    edges = np.unique(np.concatenate([[0.0, 1.0], *(curves[r][0] for r in ("tpr", "tnr"))]))
     low, high = edges[:-1], edges[1:]
     at = 0.5 * (low + high) if tau is None else np.full(len(low), tau)
-    wrong = [1.0 - v[np.searchsorted(x, at, "right") - 1] for x, v in (found["tpr"], found["tnr"])]
+    wrong = [
+        1.0 - v[np.searchsorted(x, at, "right") - 1] for x, v in (curves["tpr"], curves["tnr"])
+    ]
     costs = 0.5 * ((1.0 - low) ** 2 - (1.0 - high) ** 2), 0.5 * (high**2 - low**2)
     return float(costs[0] @ wrong[0] * share + costs[1] @ wrong[1] * (1.0 - share))
 
 
 @OUTPUTS.frame
 def risks(study: Study) -> pd.DataFrame:
-    """Return the cost-weighted risk of each split's path, of its tau = 1/2, and of no features."""
+    """Return for each split the weighted risk of the path, of tau = 1/2, and without features."""
     rows = []
     for dataset, split in _splits(study):
-        part = study.only(experiment="path", dataset=dataset, split=split)
-        share = part.set_index("metric")["value"].get("positive_share_test", np.nan)
-        found = rates(study, dataset, split)
-        risk = {"path": weighted_risk(found, share), "half": weighted_risk(found, share, 0.5)}
+        results = study.only(experiment="path", dataset=dataset, split=split)
+        share = results.set_index("metric")["value"].get("positive_share_test", np.nan)
+        curves = rates(study, dataset, split)
+        risk = {"path": weighted_risk(curves, share), "half": weighted_risk(curves, share, 0.5)}
         constant = 0.5 * share * (1.0 - share)
         rows.append({"dataset": dataset, "split": split, **risk, "constant": constant})
     return pd.DataFrame(rows)
@@ -615,33 +628,35 @@ def risks(study: Study) -> pd.DataFrame:
 
 @OUTPUTS.measure
 def risk(study: Study) -> Iterable[Case]:
-    """Compare the cost-weighted risk of the path with that of its classifier at tau = 1/2."""
-    found = risks(study)
-    for dataset, group in found.groupby("dataset", sort=False) if len(found) else ():
-        splits = group.set_index("split")
-        yield Case((dataset,), {"stated": splits["path"], "rivals": {"tau = 1/2": splits["half"]}})
+    """Compare the weighted risk of the path with that of its classifier at tau = 1/2."""
+    table = risks(study)
+    for dataset, group in table.groupby("dataset", sort=False) if len(table) else ():
+        by_split = group.set_index("split")
+        yield Case(
+            (dataset,), {"stated": by_split["path"], "rivals": {"tau = 1/2": by_split["half"]}}
+        )
 
 
 @OUTPUTS.measure
 def margin(study: Study) -> Iterable[Case]:
-    """Give the share of samples on the margin, and the span of accuracy between."""
+    """Yield the share of samples on the margin, and the range of the accuracy between."""
     for dataset in study.ran("path"):
-        chosen = {"experiment": "path", "dataset": dataset, "split": 0}
-        taus, shares = study.steps("margin_share", **chosen)
+        selection = {"experiment": "path", "dataset": dataset, "split": 0}
+        taus, shares = study.steps("margin_share", **selection)
         if not len(taus):
             continue
         share = pd.Series(shares, taus)
         inner = share[(share.index > 0) & (share.index <= 0.9)]
         tau, accuracy = rates(study, dataset, 0)["accuracy"]
         middle = accuracy[(np.append(tau[1:], 1.0) > 0.1) & (tau < 0.9)]
-        off = np.abs(np.append(inner - 0.32, share[0.0] - 0.28))
-        numbers = {"at_0": share[0.0], "low": inner.min(), "high": inner.max(), "off": off}
+        deviations = np.abs(np.append(inner - 0.32, share[0.0] - 0.28))
+        numbers = {"at_0": share[0.0], "low": inner.min(), "high": inner.max(), "off": deviations}
         yield Case((dataset,), {**numbers, "span": np.ptp(middle)}, "split 0")
 
 
 @OUTPUTS.measure
 def kinks(study: Study) -> Iterable[Case]:
-    """Compare kinks with n log n: of whole paths, and by n."""
+    """Compare the numbers of kinks of whole paths, and by n, with n log n."""
     for dataset, group in study.only(experiment="path", metric="kinks").groupby("dataset"):
         n = mean(study.only(experiment="path", dataset=dataset, metric="n_train"))[0]
         most = group["value"].max()
@@ -651,28 +666,28 @@ def kinks(study: Study) -> Iterable[Case]:
 
 
 def _kinks_of_data(study: Study) -> Iterable[Case]:
-    """Give the kinks of the paper's data sets, by their numbers of training samples."""
-    found = {}
+    """Yield the kinks of the paper's data sets, by their numbers of training samples."""
+    by_n = {}
     for dataset in filter(study.is_papers, study.ran("path")):
         n = mean(study.only(experiment="path", dataset=dataset, metric="n_train"))[0]
-        found[n] = mean(study.only(experiment="path", dataset=dataset, metric="kinks"))[0]
-    if len(found) > 1:
-        counts = [found[n] for n in sorted(found)]
-        shares = np.array([found[n] / (n * np.log(n)) for n in sorted(found)])
-        told = ", ".join(f"{n:.0f}: {found[n]:.0f}" for n in sorted(found))
-        numbers = {"shares": shares, "more": np.diff(counts), "told": f"mean kinks by n: {told}"}
+        by_n[n] = mean(study.only(experiment="path", dataset=dataset, metric="kinks"))[0]
+    if len(by_n) > 1:
+        counts = [by_n[n] for n in sorted(by_n)]
+        shares = np.array([by_n[n] / (n * np.log(n)) for n in sorted(by_n)])
+        listed = ", ".join(f"{n:.0f}: {by_n[n]:.0f}" for n in sorted(by_n))
+        numbers = {"shares": shares, "more": np.diff(counts), "told": f"mean kinks by n: {listed}"}
         yield Case(tuple(filter(study.is_papers, study.ran("path"))), numbers, "all data sets")
 
 
 @OUTPUTS.measure
 def grown_kinks(study: Study) -> Iterable[Case]:
-    """Give the kinks by n of the experiment kinks, and how many more they are at each next n."""
+    """Yield the kinks by n, of the paper's data sets and of the experiment, and their growth."""
     yield from _kinks_of_data(study)
     yield from _kinks_by_n(study)
 
 
 def _kinks_by_n(study: Study) -> Iterable[Case]:
-    """Give the kinks by n of the experiment kinks."""
+    """Yield the kinks by n of the experiment kinks."""
     for dataset in study.ran("kinks"):
         by_n = kinks_against_n(study, dataset)
         if by_n.empty:  # all of its cells failed
@@ -690,9 +705,9 @@ def seconds(study: Study, top: str, bottom: str) -> Iterable[Case]:
     """Compare mean CPU seconds of two methods."""
     for dataset in study.ran("timing"):
         one, other = (cpu_seconds(study, dataset, m) for m in (top, bottom))
-        rows = study.only(experiment="timing", dataset=dataset, metric="time", method=bottom)
+        times = study.only(experiment="timing", dataset=dataset, metric="time", method=bottom)
         if np.isfinite([one, other]).all():
-            repeats = int(rows.groupby(hyper(rows, "tau")).size().min())
+            repeats = int(times.groupby(hyper(times, "tau")).size().min())
             numbers = {"one": one, "other": other, "ratio": one / other, "runs": repeats}
             yield Case((dataset,), {**numbers, "bottom": OUTPUTS.names[bottom]})
 
@@ -701,21 +716,21 @@ def seconds(study: Study, top: str, bottom: str) -> Iterable[Case]:
 def at_the_end(study: Study, method: str) -> Iterable[Case]:
     """Compare a solver's mean CPU seconds at tau = 0 with its slowest of the other tau."""
     for dataset in study.ran("extremes"):
-        rows = study.only(experiment="extremes", dataset=dataset, metric="time", method=method)
-        by_tau = rows["value"].groupby(hyper(rows, "tau").astype(float)).agg(["mean", "size"])
+        times = study.only(experiment="extremes", dataset=dataset, metric="time", method=method)
+        by_tau = times["value"].groupby(hyper(times, "tau").astype(float)).agg(["mean", "size"])
         if 0.0 in by_tau.index and len(by_tau) > 1:
             zero, other = by_tau["mean"][0.0], by_tau["mean"].drop(0.0).max()
-            told = ", ".join(f"{tau:g}: {seconds_of(s)}" for tau, s in by_tau["mean"].items())
-            numbers = {"ratio": zero / other, "told": told, "runs": int(by_tau["size"].min())}
+            listed = ", ".join(f"{tau:g}: {seconds_of(s)}" for tau, s in by_tau["mean"].items())
+            numbers = {"ratio": zero / other, "told": listed, "runs": int(by_tau["size"].min())}
             yield Case((dataset,), {**numbers, "name": OUTPUTS.names[method]})
 
 
 @OUTPUTS.measure
 def as_published_runs(study: Study) -> Iterable[Case]:
-    """Give of Algorithm 1 the share of conjugate gradients and the gaps, by their residual."""
-    whole = study.only(experiment="published")
-    whole = whole.assign(residual=hyper(whole, "residual").astype(float))
-    for (dataset, residual), group in whole.groupby(["dataset", "residual"], sort=False):
+    """Yield Algorithm 1's share of conjugate gradients and its gaps, by their residual."""
+    results = study.only(experiment="published")
+    results = results.assign(residual=hyper(results, "residual").astype(float))
+    for (dataset, residual), group in results.groupby(["dataset", "residual"], sort=False):
         value = group.groupby("metric")["value"].max()
         numbers = {"share": value["gradients_share"], "reached": value["reached"]}
         numbers |= {"gap": value.get("solution_gap", np.nan), "solved": value["iterations"]}
@@ -724,25 +739,25 @@ def as_published_runs(study: Study) -> Iterable[Case]:
 
 @OUTPUTS.frame
 def known_errors(study: Study) -> pd.DataFrame:
-    """Return the rows that compare the path's P(Y = 1 | x) with the true one, by n."""
-    rows = study.only(experiment="known", metric="probability_error")
-    return rows.assign(n=hyper(rows, "n").astype(int)).sort_values("n")
+    """Return the errors of the path's P(Y = 1 | x), by n."""
+    errors = study.only(experiment="known", metric="probability_error")
+    return errors.assign(n=hyper(errors, "n").astype(int)).sort_values("n")
 
 
 @OUTPUTS.measure
 def known_law(study: Study) -> Iterable[Case]:
-    """Look whether the error of P(Y = 1 | x) falls from each n to the next."""
+    """Yield the changes of the error of P(Y = 1 | x) from each n to the next."""
     for dataset, group in known_errors(study).groupby("dataset", sort=False):
         by_n = group["value"].groupby(group["n"]).mean()
-        told = ", ".join(f"{n}: {value:.3f}" for n, value in by_n.items())
-        yield Case((dataset,), {"more": np.diff(by_n), "told": told})
+        listed = ", ".join(f"{n}: {value:.3f}" for n, value in by_n.items())
+        yield Case((dataset,), {"more": np.diff(by_n), "told": listed})
 
 
 @OUTPUTS.measure
 def best_lam(study: Study) -> Iterable[Case]:
-    """Look whether Table 1's lam is the best of those that were tried."""
+    """Compare Table 1's lam with the best of the computed ones."""
     for dataset in study.ran("choose_lam"):
-        paper = _paper(1, dataset, "lambda")
+        paper = _printed(1, dataset, "lambda")
         if np.isfinite(paper):
             yield Case((dataset,), _lam_case(study, dataset, paper))
 
@@ -752,30 +767,36 @@ def best_lam(study: Study) -> Iterable[Case]:
 
 @OUTPUTS.check
 def check_kinks(results: pd.DataFrame, curves: pd.DataFrame) -> list[str]:
-    """Every path has kinks, fewer than n log n of them where n is known to be at least 100."""
+    """Require kinks of every path, and fewer than n log n of them if n is at least 100."""
     rows = results[(results["metric"] == "kinks") & (results["status"] == "ok")]
-    found = [f"{where(r)}: the path has no kink." for r in rows.itertuples() if not r.value > 0]
+    complaints = [
+        f"{where(r)}: the path has no kink." for r in rows.itertuples() if not r.value > 0
+    ]
     sizes = results[results["metric"] == "n_train"].groupby("dataset")["value"].max()
     for r in rows[rows["experiment"].isin(["path", "kinks"])].itertuples():
         n = r.hyper.get("n", sizes.get(r.dataset, np.nan))
         if n >= 100 and not r.value < n * np.log(n):
-            found.append(f"{where(r)}: {r.value:.0f} kinks are not below n log n, n = {n:.0f}.")
-    return found
+            complaints.append(
+                f"{where(r)}: {r.value:.0f} kinks are not below n log n, n = {n:.0f}."
+            )
+    return complaints
 
 
 @OUTPUTS.check
 def check_rates(results: pd.DataFrame, curves: pd.DataFrame) -> list[str]:
-    """Require that TPR falls and TNR rises, up to single samples' steps."""
-    found = []
+    """Require that TPR falls and TNR rises, except for steps of single samples."""
+    complaints = []
     for rate, sign in (("tpr", -1.0), ("tnr", 1.0)):
-        rows = curves[curves["curve"] == rate]
-        for (dataset, split), group in rows.groupby(["dataset", "split"]):
-            at = f"{dataset}, split {split}: {rate}"
+        points = curves[curves["curve"] == rate]
+        for (dataset, split), group in points.groupby(["dataset", "split"]):
+            place = f"{dataset}, split {split}: {rate}"
             value = sign * group["y"].to_numpy()[np.argsort(group["x"], kind="stable")]
             if not value[-1] > value[0]:
-                found.append(f"{at} ends where it began, or beyond: it should move with tau.")
+                complaints.append(
+                    f"{place} ends where it began, or beyond: it should move with tau."
+                )
                 continue
             back = float(np.max(np.maximum.accumulate(value) - value))
             if not back <= LARGEST_STEP_BACK:
-                found.append(f"{at} goes back by {back:.3g}, bound {LARGEST_STEP_BACK}.")
-    return found
+                complaints.append(f"{place} goes back by {back:.3g}, bound {LARGEST_STEP_BACK}.")
+    return complaints

@@ -1,4 +1,4 @@
-"""The robust SVM paper's protocol (its section 5.1): split, scale, then disturb.
+"""The robust SVM paper's protocol (its section 5.1): split, scale, disturb.
 
 >>> from path_benchmark.papers.robust_svm import data
 >>> parts = data.assemble("wdbc", split=0)  # doctest: +SKIP
@@ -71,13 +71,13 @@ def assemble(
     Classification: inputs to [-1, 1] by the training range (sparse inputs stay as they are), then
     15 % of the labels of training and of validation flipped. Regression: inputs to [-1, 1] and
     target standardised by the training part, then 5 % of training and of validation disturbed
-    by noise. The test part is clean, in the same units. If asked, inputs are then scaled again, by
+    by noise. The test part is clean, in the same units. Optionally, inputs are then scaled again by
     the disturbed training part.
 
     Parameters
     ----------
     name : str
-        Any data set; the paper's are `SVC` and `SVR`.
+        Any data set; those of the paper are `SVC` and `SVR`.
     split : int
         Number of the random split, from 0.
     n : int, optional
@@ -85,17 +85,17 @@ def assemble(
     flipped, noisy : float
         Fractions disturbed.
     amplitude : float
-        Of regression's noise on inputs: U(-amplitude, amplitude).
+        Regression's noise on inputs is U(-amplitude, amplitude).
     rescaling : {"none", "symmetric", "unit_interval"}
-        How regression's inputs are scaled after the noise, see `protocols.fit_scaler`.
+        Scaling of regression's inputs after the noise, see `protocols.fit_scaler`.
     **where
         ``raw_dir``, ``mirror``, ``offline``, ``config`` of `sources.load`.
 
     Returns
     -------
     Split
-        ``meta`` holds the rows of each part and what was learned: ``scaler``, and for regression
-        ``standardiser`` (to return to the target's own units) and ``noisy_rows``.
+        ``meta`` holds the rows of each part and ``scaler``; for regression also ``standardiser``
+        (which returns to the target's original units), ``noisy_rows`` and ``rescaler``.
     """
     data = load(name, **where)
     generator, train, validation = generators(PAPER, name, split, 3)
@@ -125,9 +125,11 @@ def _disturb(parts, rngs, noisy, amplitude, rescaling):
     parts = [Part(p.X, standardiser.transform(p.y)) for p in parts]
     disturbed, rows = [], []
     for part, rng in zip(parts, rngs, strict=False):
-        X, y, hit = add_regression_noise(part.X, part.y, noisy, rng, input_range=amplitude)
+        X, y, disturbed_rows = add_regression_noise(
+            part.X, part.y, noisy, rng, input_range=amplitude
+        )
         disturbed.append(Part(X, y))
-        rows.append(hit)
-    again = fit_scaler(disturbed[0].X, rescaling)
-    found = [Part(again.transform(part.X), part.y) for part in (*disturbed, parts[2])]
-    return found, {"standardiser": standardiser, "noisy_rows": rows, "rescaler": again}
+        rows.append(disturbed_rows)
+    rescaler = fit_scaler(disturbed[0].X, rescaling)
+    rescaled = [Part(rescaler.transform(part.X), part.y) for part in (*disturbed, parts[2])]
+    return rescaled, {"standardiser": standardiser, "noisy_rows": rows, "rescaler": rescaler}

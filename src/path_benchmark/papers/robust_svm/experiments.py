@@ -1,16 +1,18 @@
-"""Robust SVM paper: what is run. What is made of the results is in `outputs`.
+"""Experiments of the robust SVM paper; `outputs` makes tables, figures and claims of them.
 
 errors      test errors at the choices of five methods, local solutions, stability, certificates
 errors_rescaled
-            the same of regression, with other noise and inputs scaled again after it
-noise       test errors of the standard machine alone under other noise, scaled again or not
+            the same for regression, with other noise and inputs scaled again after it
+noise       test errors of the standard machine alone under other noise, rescaled or not
 bias        test errors of the standard machine with a free bias
 candidates  CPU seconds of model selection against the number of candidates
-cost        the same with CCCP's own five candidates, on every data set
-optima      ends of paths and of CCCP beside the best of all partitions
+cost        the same with CCCP's five candidates, on every data set
+optima      ends of paths and solutions of CCCP compared with the best of all partitions
 toys        standard and robust machines on toy data
 dual_path   duals along a path with jumps
-explore     whole paths, written down so that the page can turn them by hand
+solution_space
+            weights along a path in the plane
+explore     whole paths, for the interactive page
 """
 
 from __future__ import annotations
@@ -44,10 +46,10 @@ from ...solvers import cccp
 from .data import assemble
 
 HOMOTOPIES = ("theta", "s")
-NO_FALL = 1e-12  # of the objective: what it is known to
-GIVEN = Kernel("precomputed")
+OBJECTIVE_ROUNDING = 1e-12  # relative rounding error of objectives
+PRECOMPUTED = Kernel("precomputed")
 PARTS = ("validation", "test")
-MOST_ITERATIONS = 10_000_000  # of LIBSVM, which has no end on some linear machines at large costs
+LIBSVM_ITERATIONS = 10_000_000  # limit: on some linear machines LIBSVM doesn't end at large costs
 LABELS = np.array([-1.0, 1.0])
 Floats = np.ndarray
 
@@ -181,7 +183,7 @@ PAPER = Paper("robust_svm", Common, DataSet, _columns)
 
 @dataclass
 class Problem:
-    """One split under one kernel: everything that all costs and methods share."""
+    """One split with one kernel, shared by all costs and methods."""
 
     parts: Split
     classification: bool
@@ -193,7 +195,7 @@ class Problem:
     samples: Samples
 
     def objective(self, C: float, homotopy: str) -> Robust:
-        """Return what is minimised, in theta or s."""
+        """Return the objective in theta or s."""
         y, options = self.parts.train.y, {"kernel": self.kernel}
         if self.classification:
             return robust_hinge(self.X, y, C, homotopy, **options)
@@ -226,7 +228,11 @@ class Problem:
         return (self.objective(1.0, "theta").positive(f) != (y > 0)).mean(axis=0)
 
     def candidates(self, homotopy: str, values: Floats, grid: Any) -> list[float]:
-        """Return CCCP's candidates: of theta, or shares of s_C or s_R, from the standard's f."""
+        """Return CCCP's candidates for theta or s.
+
+        ``grid`` holds values of theta, or fractions of s_C or s_R, which ``values`` of the standard
+        machine determine.
+        """
         if homotopy == "theta":
             return [float(theta) for theta in grid]
         y = self.parts.train.y
@@ -234,7 +240,7 @@ class Problem:
         return [float(share * end) for share in grid]
 
     def grid(self, homotopy: str, settings: Errors) -> tuple[float, ...]:
-        """Return the paper's candidates, from the standard machine on."""
+        """Return the paper's grid of candidates, which begins at the standard machine."""
         if homotopy == "theta":
             return settings.thetas
         return settings.shares_svc if self.classification else settings.shares_svr
@@ -248,7 +254,7 @@ def _problem(cell: Cell, kernel: str, **noise: Any) -> Problem:
     if kernel == "rbf":
         rbf = Kernel("rbf", 1.0 / X.shape[1])
         rows = {name: rbf(part, X) for name, part in rows.items()}
-        X, used = rows["train"], GIVEN
+        X, used = rows["train"], PRECOMPUTED
     samples = Samples.of(X, "linear" if used is LINEAR else used.name)
     problem = Problem(parts, svc, X, rows, used, cell.common.threshold, None, samples)
     problem.solver = cccp.solver_of(problem.objective(1.0, "theta"), X)
@@ -259,11 +265,11 @@ def _problem(cell: Cell, kernel: str, **noise: Any) -> Problem:
 
 
 @dataclass
-class Tried:
+class CandidateSolutions:
     """Solutions of one method at one cost: signed duals (n, k) of k candidates, and seconds."""
 
     C: float
-    at: list[float]
+    parameters: list[float]
     duals: Floats
     cpu_s: float
     path: OutlierPath | None = None
@@ -271,31 +277,36 @@ class Tried:
 
 
 def _run_cccp(
-    problem: Problem, C: float, homotopy: str, start: tuple, at: list[float], tolerance: float
-) -> Tried:
-    """Run CCCP over its candidates, each from the solution before."""
-    objective, a, found, count = problem.objective(C, homotopy), start[0], [], 0
-    for t in at:
+    problem: Problem,
+    C: float,
+    homotopy: str,
+    start: tuple,
+    parameters: list[float],
+    tolerance: float,
+) -> CandidateSolutions:
+    """Run CCCP at its candidates, each started at the solution of the previous one."""
+    objective, a, duals, count = problem.objective(C, homotopy), start[0], [], 0
+    for t in parameters:
         a, _, problems, _ = cccp.procedure(objective.at(t), problem.solver, tolerance, a)
-        found.append(a)
+        duals.append(a)
         count += problems
-    return Tried(C, at, np.stack(found, axis=1), np.nan, problems=count)
+    return CandidateSolutions(C, parameters, np.stack(duals, axis=1), np.nan, problems=count)
 
 
 def _candidates_of(path: OutlierPath, low: float, high: float) -> tuple[list[float], Floats]:
-    """Return OP's candidates: all its nodes between two parameters, both sides of jumps."""
+    """Return OP's candidates: all recorded points between two parameters, both sides of jumps."""
     t = path.points.t
     nodes = np.flatnonzero((t >= low) & (t <= high))
     return t[nodes].tolist(), nodes
 
 
 def _decisions(path: OutlierPath, nodes: Floats, rows: Any) -> Floats:
-    """Return f (m, k) at rows, for recorded points."""
+    """Return f (m, k) at rows, for k recorded points."""
     reading = path.reading
     return reading.decisions(reading.checked(rows), *path.variables_at(nodes))[:, 0]
 
 
-def _at(path: OutlierPath, t: float) -> float:
+def _clipped(path: OutlierPath, t: float) -> float:
     return float(np.clip(t, *path.range))
 
 
@@ -310,7 +321,7 @@ def errors(cell: Cell, rows: Rows, report: Report) -> None:
 
 @PAPER.experiment(settings=RescaledErrors, each="kernels")
 def errors_rescaled(cell: Cell, rows: Rows, report: Report) -> None:
-    """Do the same where inputs are scaled again after the noise."""
+    """Run `errors` with other noise and inputs scaled again after it."""
     noise = cell.settings.model_dump(include={"amplitude", "rescaling"})
     problem = _problem(cell, cell.value, noisy=cell.settings.share, **noise)
     _errors(cell, rows, report, problem)
@@ -328,32 +339,34 @@ def noise(cell: Cell, rows: Rows, report: Report) -> None:
         for C in sorted(settings.costs):
             a = _standard(problem, C, cell.common.tolerance)[0]
             f = (problem.predicted(a, part) for part in PARTS)
-            tried.append([float(problem.error(v, part)) for v, part in zip(f, PARTS, strict=True)])
-        told = {"amplitude": cell.value, "share": share, "rescaling": rescaling}
-        _add_standard(rows, kernel, tried, told)
+            tried.append(
+                [float(problem.error(values, p)) for values, p in zip(f, PARTS, strict=True)]
+            )
+        hyper = {"amplitude": cell.value, "share": share, "rescaling": rescaling}
+        _add_standard(rows, kernel, tried, hyper)
         report((k + 1) / len(variants))
 
 
 @PAPER.experiment(settings=Bias, each="kernels")
 def bias(cell: Cell, rows: Rows, report: Report) -> None:
-    """Score the standard machine with a free bias, by LIBSVM: the paper's has none."""
+    """Score the standard machine with a free bias, by LIBSVM; the paper's has no bias."""
     from sklearn.svm import SVC
 
     parts = assemble(cell.dataset, cell.split, n=cell.data.rows, offline=cell.offline)
     options = {"kernel": cell.value, "gamma": 1.0 / parts.train.X.shape[1], "cache_size": 1000}
     tried = []
     for k, C in enumerate(sorted(cell.settings.costs)):
-        machine = SVC(C=C, max_iter=MOST_ITERATIONS, **options)
+        machine = SVC(C=C, max_iter=LIBSVM_ITERATIONS, **options)
         machine.fit(parts.train.X, parts.train.y)
         tried.append([1.0 - machine.score(*getattr(parts, part)) for part in PARTS])
         report((k + 1) / len(cell.settings.costs))
     _add_standard(rows, cell.value, tried, {"bias": "free"})
 
 
-def _add_standard(rows: Rows, kernel: str, tried: list[list[float]], told: dict) -> None:
+def _add_standard(rows: Rows, kernel: str, errors: list[list[float]], hyper: dict) -> None:
     """Add the test error at the cost that is best on the validation part, ties to the smaller."""
-    least = min(tried, key=lambda pair: pair[0])
-    columns = {"method": "standard", "kernel": kernel, "hyper_parameters": told}
+    least = min(errors, key=lambda pair: pair[0])
+    columns = {"method": "standard", "kernel": kernel, "hyper_parameters": hyper}
     for name, value in zip(("validation_error", "test_error"), least, strict=True):
         rows.add(name, value, **columns)
 
@@ -368,8 +381,8 @@ def _errors(cell: Cell, rows: Rows, report: Report, problem: Problem) -> None:
         for homotopy in HOMOTOPIES:
             _compare(cell, rows, problem, scores, C, homotopy, standard)
         report((k + 1) / len(settings.costs))
-    for method, tried in scores.items():
-        _add_choice(rows, method, tried)
+    for method, method_scores in scores.items():
+        _add_choice(rows, method, method_scores)
 
 
 def _standard(problem: Problem, C: float, tolerance: float) -> tuple[Floats, Floats]:
@@ -388,50 +401,55 @@ def _compare(
     standard: tuple[Floats, Floats],
 ) -> None:
     settings, hyper = cell.settings, {"C": C, "homotopy": homotopy}
-    at = problem.candidates(homotopy, standard[1], problem.grid(homotopy, settings))
-    theirs = _run_cccp(problem, C, homotopy, standard, at, cell.common.tolerance)
+    parameters = problem.candidates(homotopy, standard[1], problem.grid(homotopy, settings))
+    theirs = _run_cccp(problem, C, homotopy, standard, parameters, cell.common.tolerance)
     path = problem.path(C, homotopy, standard[0])
-    _score(problem, scores, f"cccp_{homotopy}", C, at, theirs.duals)
+    _score(problem, scores, f"cccp_{homotopy}", C, parameters, theirs.duals)
     # nodes on both sides of jumps, between the ends of CCCP's range
-    low, high = min(at), max(at)
-    inside, nodes = _candidates_of(path, _at(path, low), _at(path, high))
+    low, high = min(parameters), max(parameters)
+    inside, nodes = _candidates_of(path, _clipped(path, low), _clipped(path, high))
     f = {p: _decisions(path, nodes, problem.others[p]) for p in ("validation", "test")}
     _score_values(problem, scores, f"op_{homotopy}", C, inside, f)
-    ours = np.stack([problem.signed(path, _at(path, t)) for t in at], axis=1)
-    _score(problem, scores, f"op_{homotopy}_at_five", C, at, ours)
+    ours = np.stack([problem.signed(path, _clipped(path, t)) for t in parameters], axis=1)
+    _score(problem, scores, f"op_{homotopy}_at_five", C, parameters, ours)
     _add_local_solutions(rows, problem, path, theirs, ours, hyper)
     _add_path(rows, path, settings.points, hyper)
     _add_stability(rows, problem, theirs.duals, ours, f["test"], hyper)
 
 
 def _score(
-    problem: Problem, scores: dict, method: str, C: float, at: list[float], duals: Floats
+    problem: Problem, scores: dict, method: str, C: float, parameters: list[float], duals: Floats
 ) -> None:
     f = {part: problem.predicted(duals, part) for part in ("validation", "test")}
-    _score_values(problem, scores, method, C, at, f)
+    _score_values(problem, scores, method, C, parameters, f)
 
 
 def _score_values(
-    problem: Problem, scores: dict, method: str, C: float, at: list[float], f: dict[str, Floats]
+    problem: Problem,
+    scores: dict,
+    method: str,
+    C: float,
+    parameters: list[float],
+    f: dict[str, Floats],
 ) -> None:
-    found = (problem.error(f["validation"], "validation"), problem.error(f["test"], "test"))
-    scores.setdefault(method, []).append((C, np.asarray(at), *found))
+    mean_errors = (problem.error(f["validation"], "validation"), problem.error(f["test"], "test"))
+    scores.setdefault(method, []).append((C, np.asarray(parameters), *mean_errors))
 
 
-def _add_choice(rows: Rows, method: str, tried: list[tuple]) -> None:
+def _add_choice(rows: Rows, method: str, scores: list[tuple]) -> None:
     """Add a method's test error at the least validation error.
 
     Ties go to the smaller C, then to the least robust parameter: candidates of theta and of
     regression's s fall as they grow robust, those of classification's s rise.
     """
     best = None
-    for C, at, validation, test in tried:
+    for C, parameters, validation, test in scores:
         least = validation.min()
         tied = np.flatnonzero(validation <= least + 1e-12)
-        k = tied[np.argmax(np.abs(at[tied]))]
+        k = tied[np.argmax(np.abs(parameters[tied]))]
         if best is None or least < best[0] - 1e-12:
-            best = (least, C, at[k], test[k])
-    path_best = min(test.min() for _, _, _, test in tried)
+            best = (least, C, parameters[k], test[k])
+    path_best = min(test.min() for _, _, _, test in scores)
     hyper = {"C": best[1], "parameter": or_none(best[2])}
     rows.add("test_error", best[3], method=method, hyper_parameters=hyper)
     rows.add("validation_error", best[0], method=method, hyper_parameters=hyper)
@@ -442,41 +460,51 @@ def _add_choice(rows: Rows, method: str, tried: list[tuple]) -> None:
 
 
 def _add_local_solutions(
-    rows: Rows, problem: Problem, path: OutlierPath, theirs: Tried, ours: Floats, hyper: dict
+    rows: Rows,
+    problem: Problem,
+    path: OutlierPath,
+    theirs: CandidateSolutions,
+    ours: Floats,
+    hyper: dict,
 ) -> None:
     """Add J_OP / J_CCCP - 1 at each of CCCP's candidates."""
-    for k, t in enumerate(theirs.at):
-        if abs(t - _at(path, t)) > 1e-9 * max(1.0, abs(t)):
+    for k, t in enumerate(theirs.parameters):
+        if abs(t - _clipped(path, t)) > 1e-9 * max(1.0, abs(t)):
             continue  # all residuals vanish: there are no outliers
         objective = problem.objective(hyper["C"], hyper["homotopy"]).at(t)
         values = [
             objective.energy(problem.predicted(a, "train"), a, 0.0)
             for a in (ours[:, k], theirs.duals[:, k])
         ]
-        told = {**hyper, "candidate": k}
-        rows.add("objective_ratio", values[0] / values[1] - 1.0, method="op", hyper_parameters=told)
+        hyper_parameters = {**hyper, "candidate": k}
+        rows.add(
+            "objective_ratio",
+            values[0] / values[1] - 1.0,
+            method="op",
+            hyper_parameters=hyper_parameters,
+        )
 
 
 def _add_path(rows: Rows, path: OutlierPath, points: int, hyper: dict) -> None:
     """Add a path's certificate, its jumps and local optimality."""
-    found = path.certify(n_random=points)
+    certificate = path.certify(n_random=points)
     method = f"op_{hyper['homotopy']}"
-    columns = add_given_certificate(rows, path, found, method=method, hyper_parameters=hyper)
+    columns = add_given_certificate(rows, path, certificate, method=method, hyper_parameters=hyper)
     jumps = path.jumps
     rows.add("jumps", len(jumps), **columns)
     falls = np.array([(jump.before - jump.after) / jump.before for jump in jumps])
     rows.add("rises", int((falls < -1e-9).sum()), **columns)
-    rows.add("no_fall", int((np.abs(falls) <= NO_FALL).sum()), **columns)
+    rows.add("no_fall", int((np.abs(falls) <= OBJECTIVE_ROUNDING).sum()), **columns)
     if len(falls):
         rows.add("least_fall", falls.min(), **columns)
-    rows.add("at_threshold", found.at_threshold, **columns)
-    rows.add("not_local", found.not_local, **columns)
-    rows.add("undecided_local", found.undecided_local, **columns)
+    rows.add("at_threshold", certificate.at_threshold, **columns)
+    rows.add("not_local", certificate.not_local, **columns)
+    rows.add("undecided_local", certificate.undecided_local, **columns)
     changes = [_jump_change(path, jump.parameter) for jump in jumps[:50]]
     if changes:
         rows.add("jump_change", float(np.median(changes)), **columns)
     if hyper["homotopy"] == "s":
-        rows.add("moves_between_jumps", _moves_between(path), **columns)
+        rows.add("moves_between_jumps", _largest_change_between_jumps(path), **columns)
 
 
 def _jump_change(path: OutlierPath, t: float) -> float:
@@ -485,7 +513,7 @@ def _jump_change(path: OutlierPath, t: float) -> float:
     return float(np.linalg.norm(after - before) / max(np.linalg.norm(before), 1e-300))
 
 
-def _moves_between(path: OutlierPath) -> float:
+def _largest_change_between_jumps(path: OutlierPath) -> float:
     """Return the largest relative change of alpha between two jumps."""
     edges = np.unique([*(jump.parameter for jump in path.jumps), *path.range])
     worst = 0.0
@@ -500,7 +528,7 @@ def _moves_between(path: OutlierPath) -> float:
 def _add_stability(
     rows: Rows, problem: Problem, theirs: Floats, ours: Floats, f: Floats, hyper: dict
 ) -> None:
-    """Add how far solutions at neighbouring candidates differ, and how much errors vary."""
+    """Add the relative change of f between neighbouring candidates, and the range of errors."""
     for method, duals in (("cccp", theirs), ("op", ours)):
         values = problem.predicted(duals, "test")
         size = np.maximum(np.linalg.norm(values[:, :-1], axis=0), 1e-300)
@@ -516,21 +544,21 @@ def _add_stability(
 
 
 def _selection(cell: Cell, rows: Rows, report: Report) -> None:
-    """Time model selection: Gram matrix, standard machines and validation errors included.
+    """Time model selection, including Gram matrix, standard machines and validation errors.
 
-    Paths are called as users call them, with their check; what that takes is a metric of its own.
+    Paths are computed with their default check; its share of the time is a separate metric.
     """
     settings, kernel = cell.settings, cell.value
     _warm_up(_problem(cell, kernel), min(settings.costs), cell.common.tolerance)
     for repeat in range(settings.repeats):
         for homotopy in HOMOTOPIES:
-            plain = _select(cell, kernel, homotopy, 0, cell.common.tolerance, "ignore")
+            unchecked = _select(cell, kernel, homotopy, 0, cell.common.tolerance, "ignore")
             timing = stopwatch(
                 lambda h=homotopy: _select(cell, kernel, h, 0, cell.common.tolerance, "warn")
             )
-            found = timing.result
+            selection = timing.result
             _add_time(rows, f"op_{homotopy}", 0, cell.common.tolerance, repeat, timing)
-            share = 1.0 - plain.own_s / found.own_s
+            share = 1.0 - unchecked.method_s / selection.method_s
             rows.add("check_share", share, method=f"op_{homotopy}", repeat=repeat)
             for k, tolerance in product(settings.candidates, settings.tolerances):
                 timing = stopwatch(
@@ -543,89 +571,93 @@ def _selection(cell: Cell, rows: Rows, report: Report) -> None:
 
 
 def _add_excess(
-    rows: Rows, cell: Cell, method: str, k: int, tolerance: float, found: Selected
+    rows: Rows, cell: Cell, method: str, k: int, tolerance: float, selection: Selection
 ) -> None:
-    """Add by how much CCCP's objectives are above those at the finest tolerance, at most."""
+    """Add the largest relative excess of CCCP's objectives over those at the finest tolerance."""
     problem, homotopy = _problem(cell, cell.value), method.removeprefix("cccp_")
-    fine = _select(cell, cell.value, homotopy, k, min(cell.settings.tolerances))
-    values = [np.array(_energies(problem, homotopy, one.tried)) for one in (found, fine)]
-    told = {"candidates": k, "tolerance": tolerance}
+    finest = _select(cell, cell.value, homotopy, k, min(cell.settings.tolerances))
+    values = [np.array(_energies(problem, homotopy, one.solutions)) for one in (selection, finest)]
+    hyper = {"candidates": k, "tolerance": tolerance}
     excess = float((values[0] / values[1] - 1.0).max())
-    rows.add("excess", excess, method=method, hyper_parameters=told)
+    rows.add("excess", excess, method=method, hyper_parameters=hyper)
 
 
 def _warm_up(problem: Problem, C: float, tolerance: float) -> None:
-    """Load what is compiled."""
+    """Load the compiled functions."""
     standard = _standard(problem, C, tolerance)
     for homotopy in HOMOTOPIES:
         problem.path(C, homotopy, standard[0])
-        at = problem.candidates(homotopy, standard[1], (1.0, 0.5))
-        _run_cccp(problem, C, homotopy, standard, at, tolerance)
+        parameters = problem.candidates(homotopy, standard[1], (1.0, 0.5))
+        _run_cccp(problem, C, homotopy, standard, parameters, tolerance)
 
 
 @dataclass
-class Selected:
-    """The least validation error, seconds of paths or CCCP and of machines, and CCCP's runs."""
+class Selection:
+    """A model selection: least validation error, CPU seconds of method and machines, solutions."""
 
     least: float = np.inf
-    own_s: float = 0.0
+    method_s: float = 0.0
     standard_s: float = 0.0
-    tried: list[Tried] = field(default_factory=list)
+    solutions: list[CandidateSolutions] = field(default_factory=list)
 
 
 def _add_time(rows: Rows, method: str, k: int, tolerance: float, repeat: int, timing: Any) -> None:
-    told = {"method": method, "repeat": repeat}
-    told |= {"hyper_parameters": {"candidates": k, "tolerance": tolerance}}
-    rows.add("time", timing.cpu_s, cpu_s=timing.cpu_s, wall_s=timing.wall_s, **told)
-    rows.add("own_time", timing.result.own_s, **told)
-    rows.add("standard_time", timing.result.standard_s, **told)
+    columns = {"method": method, "repeat": repeat}
+    columns |= {"hyper_parameters": {"candidates": k, "tolerance": tolerance}}
+    rows.add("time", timing.cpu_s, cpu_s=timing.cpu_s, wall_s=timing.wall_s, **columns)
+    rows.add("own_time", timing.result.method_s, **columns)
+    rows.add("standard_time", timing.result.standard_s, **columns)
 
 
 def _select(
     cell: Cell, kernel: str, homotopy: str, k: int, tolerance: float, check: str = "ignore"
-) -> Selected:
-    """Choose by the validation part: k candidates of CCCP, or all of OP's (k = 0)."""
-    problem, found = _problem(cell, kernel), Selected()
+) -> Selection:
+    """Select by the validation part among k candidates of CCCP, or all of OP's (k = 0)."""
+    problem, selection = _problem(cell, kernel), Selection()
     for C in sorted(cell.settings.costs):
         timing = stopwatch(lambda C=C: _standard(problem, C, tolerance))
-        standard, found.standard_s = timing.result, found.standard_s + timing.cpu_s
+        standard, selection.standard_s = timing.result, selection.standard_s + timing.cpu_s
         last = 0.0 if homotopy == "theta" or problem.classification else 0.2
-        at = problem.candidates(homotopy, standard[1], np.linspace(1.0, last, max(k, 2)))
+        parameters = problem.candidates(homotopy, standard[1], np.linspace(1.0, last, max(k, 2)))
         if k:
             timing = stopwatch(
-                lambda C=C, s=standard, a=at: _run_cccp(problem, C, homotopy, s, a, tolerance)
+                lambda C=C, s=standard, a=parameters: _run_cccp(
+                    problem, C, homotopy, s, a, tolerance
+                )
             )
             f = problem.predicted(timing.result.duals, "validation")
-            found.tried.append(timing.result)
+            selection.solutions.append(timing.result)
         else:
             timing = stopwatch(lambda C=C, s=standard: problem.path(C, homotopy, s[0], check))
             path = timing.result
-            _, nodes = _candidates_of(path, min(at), max(at))
+            _, nodes = _candidates_of(path, min(parameters), max(parameters))
             f = _decisions(path, nodes, problem.others["validation"])
-        found.own_s += timing.cpu_s
+        selection.method_s += timing.cpu_s
         error = float(problem.error(f, "validation").min(initial=np.inf))
-        found.least = min(found.least, error)
-    return found
+        selection.least = min(selection.least, error)
+    return selection
 
 
-def _energies(problem: Problem, homotopy: str, tried: list[Tried]) -> list[float]:
+def _energies(problem: Problem, homotopy: str, solutions: list[CandidateSolutions]) -> list[float]:
     """Return the objectives of CCCP's solutions at all costs and candidates."""
     return [
-        problem.objective(one.C, homotopy).at(t).energy(problem.predicted(a, "train"), a, 0.0)
-        for one in tried
-        for t, a in zip(one.at, one.duals.T, strict=True)
+        problem.objective(candidates.C, homotopy)
+        .at(t)
+        .energy(problem.predicted(a, "train"), a, 0.0)
+        for candidates in solutions
+        for t, a in zip(candidates.parameters, candidates.duals.T, strict=True)
     ]
 
 
 @PAPER.experiment(lane="timing", settings=Candidates, each="kernels")
 def candidates(cell: Cell, rows: Rows, report: Report) -> None:
-    """Figure 6: seconds of model selection against the number of candidates."""
+    """Time model selection against the number of candidates, for figure 6."""
     _selection(cell, rows, report)
 
 
 @PAPER.experiment(lane="timing", settings=Candidates, each="kernels")
 def cost(cell: Cell, rows: Rows, report: Report) -> None:
-    """Seconds of OP beside CCCP with five candidates."""
+    """Time OP and CCCP with five candidates."""
     describe(rows, _problem(cell, cell.value).parts)
     _selection(cell, rows, report)
 
@@ -635,7 +667,7 @@ def cost(cell: Cell, rows: Rows, report: Report) -> None:
 
 @PAPER.experiment(settings=Optima)
 def optima(cell: Cell, rows: Rows, report: Report) -> None:
-    """Count how often ends at theta = 0, s = 0 are the best of all partitions' optima."""
+    """Compare objectives at theta = 0, s = 0 with the best of all partitions' optima."""
     settings = cell.settings
     for number in range(settings.problems):
         rng = np.random.default_rng([cell.split, number])
@@ -651,42 +683,42 @@ def optima(cell: Cell, rows: Rows, report: Report) -> None:
 def _compare_optima(
     rows: Rows, K: Floats, y: Floats, C: float, hyper: dict, tolerance: float
 ) -> None:
-    objective = robust_hinge(K, y, C, kernel=GIVEN).at(0.0)
+    objective = robust_hinge(K, y, C, kernel=PRECOMPUTED).at(0.0)
     best = conditional_optima(K, y, C).min()
     solver = cccp.solver_of(objective, K)
-    found = {}
+    objectives = {}
     for homotopy in HOMOTOPIES:
         path = outlier_svm_path(K, y, C, homotopy=homotopy, kernel="precomputed", check="ignore")
-        found[f"op_{homotopy}"] = path.objective_value(0.0)
-        at, columns = (
+        objectives[f"op_{homotopy}"] = path.objective_value(0.0)
+        threshold, columns = (
             path.at_threshold(0.0),
             {"method": f"op_{homotopy}", "hyper_parameters": hyper},
         )
-        rows.add("at_threshold", len(at.samples), **columns)
-        rows.add("local", float(at.local is True), **columns)
+        rows.add("at_threshold", len(threshold.samples), **columns)
+        rows.add("local", float(threshold.local is True), **columns)
     a, _, _, _ = cccp.procedure(objective, solver, min(tolerance, 1e-8))
-    found["cccp"] = objective.energy(K @ a, a, 0.0)
-    for method, value in found.items():
+    objectives["cccp"] = objective.energy(K @ a, a, 0.0)
+    for method, value in objectives.items():
         rows.add("excess", value / best - 1.0, method=method, hyper_parameters=hyper)
 
 
 def conditional_optima(K: Floats, y: Floats, C: float, sweeps: int = 3000) -> Floats:
     """Return the optimum of the conditional problem of each partition, at theta = 0 and s = 0.
 
-    Their duals are found by coordinate ascent, of all partitions at once. The dual objective has
-    slope 1 up to C and 0 behind it for an inlier, 0 below 0 for an outlier. An infeasible
-    partition's has no bound, and its value grows without end.
+    Coordinate ascent computes the duals of all partitions at once. The linear term of the dual
+    objective has slope 1 up to C and 0 beyond it for an inlier, 0 below 0 for an outlier. The dual
+    of an infeasible partition is unbounded, and its value grows without end.
     """
     n, Q = len(y), K * y[:, None] * y[None, :]
-    out = np.array(list(product((False, True), repeat=n)))
-    alpha = np.zeros(out.shape)
+    outlier = np.array(list(product((False, True), repeat=n)))
+    alpha = np.zeros(outlier.shape)
     for _ in range(sweeps):
         before = alpha.copy()
         for i in range(n):
             rest = alpha @ Q[i] - alpha[:, i] * Q[i, i]
             sloped = np.clip((1.0 - rest) / Q[i, i], 0.0, C)
             inner = np.where(sloped < C, sloped, np.maximum(-rest / Q[i, i], C))
-            alpha[:, i] = np.where(out[:, i], np.minimum(-rest / Q[i, i], 0.0), inner)
+            alpha[:, i] = np.where(outlier[:, i], np.minimum(-rest / Q[i, i], 0.0), inner)
         if np.abs(alpha - before).max() < 1e-11 * C:
             break
     margins = alpha @ Q
@@ -699,7 +731,7 @@ def conditional_optima(K: Floats, y: Floats, C: float, sweeps: int = 3000) -> Fl
 
 @PAPER.experiment(settings=Toys)
 def toys(cell: Cell, rows: Rows, report: Report) -> None:
-    """Figure 1: the standard machine, and the end of OP-s."""
+    """Record the standard machine and the end of OP-s, for figure 1."""
     data, settings = load(cell.dataset, offline=cell.offline), cell.settings
     X, y = data.X - data.X[:-2].mean(axis=0), data.y
     svc = cell.data.task == "svc"
@@ -723,8 +755,8 @@ def toys(cell: Cell, rows: Rows, report: Report) -> None:
         rows.add_curve(f"outliers of {name}", out, np.zeros(len(out)), method=name)
 
 
-def _moves(path: OutlierPath) -> np.ndarray:
-    """Return the recorded points that are not where the one before is."""
+def _distinct_points(path: OutlierPath) -> np.ndarray:
+    """Return the recorded points that differ from the point before."""
     unknowns, t = path.points.at(np.arange(len(path.points))), path.points.t
     moved = (np.diff(unknowns, axis=0) != 0.0).any(axis=1)
     return np.flatnonzero(np.append(True, moved | (np.diff(t) != 0.0)))
@@ -736,7 +768,7 @@ def _weights(y: Floats, svc: bool) -> Floats:
 
 @PAPER.experiment(settings=Duals)
 def dual_path(cell: Cell, rows: Rows, report: Report) -> None:
-    """Figure 5: duals along OP-theta, with both ends of each jump."""
+    """Record duals along OP-theta, with both ends of each jump, for figure 5."""
     data = load(cell.dataset, offline=cell.offline)
     keep = slice(0, cell.data.rows)
     X = data.X[keep] - data.X.mean(axis=0)
@@ -744,32 +776,32 @@ def dual_path(cell: Cell, rows: Rows, report: Report) -> None:
         X, data.y[keep], cell.settings.cost, kernel="rbf", gamma=cell.settings.gamma
     )
     _add_path(rows, path, 50, {"homotopy": "theta"})
-    nodes = _moves(path)
+    nodes = _distinct_points(path)
     duals, t = path.recorded_duals[:, nodes], path.points.t[nodes]
     moved = np.abs(np.diff(duals, axis=1)).sum(axis=1)
     for i in np.sort(np.argsort(-moved, kind="stable")[:5]):
         rows.add_curve(f"dual {i + 1}", t, duals[i], method="op_theta")
-    at = [jump.parameter for jump in path.jumps]
+    parameters = [jump.parameter for jump in path.jumps]
     rows.add_curve(
-        "jumps", at, [jump.before - jump.after for jump in path.jumps], method="op_theta"
+        "jumps", parameters, [jump.before - jump.after for jump in path.jumps], method="op_theta"
     )
 
 
 @PAPER.experiment(settings=Space)
 def solution_space(cell: Cell, rows: Rows, report: Report) -> None:
-    """Figure 4, computed: OP-theta in the plane of two weights, and what bounds its polytopes."""
+    """Record OP-theta in the plane of two weights, and the polytopes' borders, for figure 4."""
     data = load(cell.dataset, offline=cell.offline)
     keep = slice(0, cell.settings.rows)
     X, y = data.X[keep] - data.X[keep].mean(axis=0), data.y[keep]
     path = outlier_svm_path(X, y, cell.settings.cost)
     _add_path(rows, path, 50, {"homotopy": "theta"})
     signed = X * y[:, None]
-    nodes = _moves(path)
+    nodes = _distinct_points(path)
     w, _ = path.variables_at(nodes)
     rows.add_curve("weights", *w.T, weight=path.points.t[nodes], method="op_theta")
     rows.add_curve("sides", *signed.T, method="data")
-    at = [jump.parameter for jump in path.jumps]
-    rows.add_curve("jumps", at, np.zeros(len(at)), method="op_theta")
+    parameters = [jump.parameter for jump in path.jumps]
+    rows.add_curve("jumps", parameters, np.zeros(len(parameters)), method="op_theta")
 
 
 # ---------------------------------------------------------------- the explorer
@@ -777,7 +809,7 @@ def solution_space(cell: Cell, rows: Rows, report: Report) -> None:
 
 @PAPER.experiment(settings=Explorations)
 def explore(cell: Cell, rows: Rows, report: Report) -> None:
-    """Write down OP-theta for each cost, linear kernel: the page turns theta and C."""
+    """Record OP-theta for each cost, with the linear kernel, for the page's explorer."""
     problem = _problem(cell, "linear")
     parts = problem.parts
     for k, C in enumerate(cell.settings.costs):

@@ -1,4 +1,4 @@
-"""Robust SVM paper: its figures, and the frames and measures that its YAML files name."""
+"""Figures of the robust SVM paper, and the frames and measures that its YAML files name."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ...reporting.study import Study, hyper, mean
 from ...reporting.tables import compared, comparison
 from ...reporting.verdicts import AGREES, CANT_TELL, DIFFERS, kind, on_count, on_mean
 
-SAME = 1e-6  # relative: objectives that differ by less are equal
-SPLITS = 10  # of the paper's tables
+OBJECTIVE_TOLERANCE = 1e-6  # relative difference up to which objectives are equal
+SPLITS = 10  # in the paper's tables
 NOISE = ["amplitude", "share", "rescaling"]
-LEAST_PAIRS = 6  # of fewer the signed-rank test can't reject
+LEAST_PAIRS = 6  # with fewer the signed-rank test can't reject
 
 OUTPUTS = Outputs(__file__)
 
@@ -36,41 +36,41 @@ def _of_task(study: Study, experiment: str, task: str) -> list[str]:
 
 @OUTPUTS.frame
 def sizes(study: Study, task: str) -> pd.DataFrame:
-    """Return n, all parts together, and d of each data set of a task beside the paper's."""
+    """Compare n, the sum over all parts, and d of each data set of a task with the paper's."""
     rows, paper = [], OUTPUTS.published("robust_svm_tables_1_and_2")
     for dataset in _of_task(study, "errors", task):
         known = paper[(paper["task"] == task) & (paper["id"] == study.datasets[dataset].id)]
-        part = study.only(experiment="errors", dataset=dataset)
-        part = part[part["split"] == part["split"].min()].groupby("metric")["value"].first()
-        # nan where the data were not at hand
-        n = part.reindex(["n_train", "n_validation", "n_test"]).sum(skipna=False)
-        for quantity, ours in (("n", n), ("d", part.get("dim", np.nan))):
+        values = study.only(experiment="errors", dataset=dataset)
+        values = values[values["split"] == values["split"].min()].groupby("metric")["value"].first()
+        # nan if the data were not available
+        n = values.reindex(["n_train", "n_validation", "n_test"]).sum(skipna=False)
+        for quantity, ours in (("n", n), ("d", values.get("dim", np.nan))):
             theirs = float(known[quantity].iloc[0]) if len(known) else np.nan
             verdict = on_count(theirs, ours)
             rows.append(compared(study.name(dataset), quantity, theirs, ours, verdict))
     ran = [study.datasets[d].id for d in _of_task(study, "errors", task)]
-    known = [part.id for part in study.datasets.values() if part.task == task]
+    known = [data.id for data in study.datasets.values() if data.task == task]
     for absent, verdict in not_run(paper[paper["task"] == task], "id", ran, known):
         for quantity in ("n", "d"):
             rows.append(compared(absent["dataset"], quantity, absent[quantity], np.nan, verdict))
     return comparison(rows)
 
 
-def _printed(study: Study, dataset: str, kernel: str) -> tuple[float, float]:
-    """Return mean and deviation of the standard machine in print, nan where it has none."""
+def _printed_standard(study: Study, dataset: str, kernel: str) -> tuple[float, float]:
+    """Return the printed mean and deviation of the standard machine's error, nan if missing."""
     paper, data = OUTPUTS.published("robust_svm_tables_3_to_6"), study.datasets[dataset]
     rows = paper[(paper["task"] == data.task) & (paper["id"] == data.id)]
     rows = rows[(rows["kernel"] == kernel) & rows["method"].isin(["C-SVC", "C-SVR"])]
     return tuple(map(float, rows[["mean", "std"]].iloc[0])) if len(rows) else (np.nan, np.nan)
 
 
-def _tried(study: Study, experiment: str, keys: list[str]) -> pd.DataFrame:
-    """Compare the standard machine's errors under what was tried with the printed ones."""
-    chosen, rows = study.only(experiment=experiment, metric="test_error"), []
-    chosen = chosen.assign(**{key: hyper(chosen, key) for key in keys})
-    for values, part in chosen.groupby(["dataset", "kernel", *keys], sort=False):
+def _standard_errors(study: Study, experiment: str, keys: list[str]) -> pd.DataFrame:
+    """Compare the standard machine's errors in an experiment, by ``keys``, with printed ones."""
+    results, rows = study.only(experiment=experiment, metric="test_error"), []
+    results = results.assign(**{key: hyper(results, key) for key in keys})
+    for values, part in results.groupby(["dataset", "kernel", *keys], sort=False):
         dataset, kernel, *rest = values
-        theirs, spread = _printed(study, dataset, kernel)
+        theirs, spread = _printed_standard(study, dataset, kernel)
         ours, std, n = mean(part)
         row = {"kernel": kernel, **dict(zip(keys, rest, strict=True))}
         verdict = on_mean(theirs, ours, spread, std, SPLITS, n)
@@ -82,42 +82,44 @@ def _tried(study: Study, experiment: str, keys: list[str]) -> pd.DataFrame:
 @OUTPUTS.frame
 def noise_errors(study: Study) -> pd.DataFrame:
     """Compare the standard machine's errors under noise with the printed ones."""
-    return _tried(study, "noise", NOISE)
+    return _standard_errors(study, "noise", NOISE)
 
 
 @OUTPUTS.frame
 def bias_errors(study: Study) -> pd.DataFrame:
     """Compare errors of the standard machine with a free bias with the printed ones."""
-    return _tried(study, "bias", ["bias"])
+    return _standard_errors(study, "bias", ["bias"])
 
 
 @OUTPUTS.frame
 def noise_settings(study: Study) -> pd.DataFrame:
-    """Count for each setting of the noise what became of the standard machine's errors."""
-    found, rows = noise_errors(study), []
-    found = found[found["paper"].notna()] if len(found) else found
-    for values, part in found.groupby(["kernel", *NOISE], sort=False) if len(found) else ():
+    """Count the verdicts on the standard machine's errors for each setting of the noise."""
+    errors, rows = noise_errors(study), []
+    errors = errors[errors["paper"].notna()] if len(errors) else errors
+    for values, part in errors.groupby(["kernel", *NOISE], sort=False) if len(errors) else ():
         kinds = part["verdict"].map(kind)
         row = dict(zip(("kernel", *NOISE), values, strict=True)) | {"data sets": len(part)}
         row |= {name: int((kinds == name).sum()) for name in (AGREES, DIFFERS, CANT_TELL)}
-        away = np.abs(np.log(part["ours"] / part["paper"])).mean()
-        rows.append(row | {"distance": float(away), "splits": int(part["splits"].min())})
+        distance = np.abs(np.log(part["ours"] / part["paper"])).mean()
+        rows.append(row | {"distance": float(distance), "splits": int(part["splits"].min())})
     return pd.DataFrame(rows)
 
 
 @OUTPUTS.frame
 def cost_ratios(study: Study) -> pd.DataFrame:
-    """Return CPU seconds of the whole outlier path beside CCCP with five candidates.
+    """Return CPU seconds of the whole outlier path and of CCCP with five candidates.
 
-    Medians over the repeats, all C together, the standard machine included, and the check of paths
-    (``check``: its share); a row for each tolerance of CCCP's solver.
+    They are medians over the repeats, sums over all C, and include the standard machine and the
+    check of paths (``check``: its share). There is a row for each tolerance of CCCP's solver.
     """
-    part = study.only(experiment="cost")
-    part = part[part["metric"].isin(["own_time", "standard_time", "excess", "check_share"])]
-    tolerance = hyper(part, "tolerance").astype(float).fillna(study.common.tolerance)
-    part = part.assign(k=hyper(part, "candidates"), tolerance=tolerance)
+    results = study.only(experiment="cost")
+    results = results[
+        results["metric"].isin(["own_time", "standard_time", "excess", "check_share"])
+    ]
+    tolerance = hyper(results, "tolerance").astype(float).fillna(study.common.tolerance)
+    results = results.assign(k=hyper(results, "candidates"), tolerance=tolerance)
     rows = []
-    for (dataset, kernel), group in part.groupby(["dataset", "kernel"], sort=False):
+    for (dataset, kernel), group in results.groupby(["dataset", "kernel"], sort=False):
         spent = group[group["metric"].str.endswith("_time")]
         check = group[group["metric"] == "check_share"].groupby("method")["value"].median()
         spent = spent.groupby(["method", "k", "tolerance", "repeat"])["value"].sum()
@@ -140,7 +142,7 @@ def cost_ratios(study: Study) -> pd.DataFrame:
 
 @OUTPUTS.figure
 def figure_1(study: Study) -> Figure | None:
-    """Decision boundary and regression line with and without outliers."""
+    """Draw the decision boundary and the regression line of standard and robust machines."""
     names = study.ran("toys")
     if not names:
         return None
@@ -151,10 +153,10 @@ def figure_1(study: Study) -> Figure | None:
         svc = study.datasets[dataset].task == "svc"
         sign = points["weight"].to_numpy()
         for value, colour, marker in ((0.0, fig.BLUE, "o"), (1.0, fig.ORANGE, "s")):
-            who = sign == value
-            if who.any():
+            mask = sign == value
+            if mask.any():
                 label = ("+1" if value else "-1") if svc else "sample"
-                ax.plot(x[who], y[who], marker, color=colour, ms=4, linestyle="none", label=label)
+                ax.plot(x[mask], y[mask], marker, color=colour, ms=4, linestyle="none", label=label)
         ax.plot(x[-2:], y[-2:], "o", mfc="none", mec=fig.RED, ms=11, linestyle="none")
         for name, dash in (("standard", "--"), ("robust", "-")):
             _draw_machine(ax, study, dataset, name, dash, svc, x, y)
@@ -170,8 +172,8 @@ def _draw_machine(ax, study, dataset, name, dash, svc, x, y) -> None:
         curve = study.curve(name, experiment="toys", dataset=dataset)
         ax.plot(curve["x"], curve["y"], dash, color=fig.INK, label=name)
         return
-    rows = study.only(experiment="toys", dataset=dataset, method=name)
-    w = [rows[rows["metric"] == f"w{k}"]["value"].iloc[0] for k in (0, 1)]
+    results = study.only(experiment="toys", dataset=dataset, method=name)
+    w = [results[results["metric"] == f"w{k}"]["value"].iloc[0] for k in (0, 1)]
     ends = np.array([x.min() - 0.3, x.max() + 0.3])
     if w[1] != 0.0:
         ax.plot(ends, -w[0] / w[1] * ends, dash, color=fig.INK, label=name)
@@ -181,10 +183,10 @@ def _draw_machine(ax, study, dataset, name, dash, svc, x, y) -> None:
 
 def _loss(task: str, z: np.ndarray, theta: float, s: float) -> np.ndarray:
     """Return the losses of margins or residuals z."""
-    one, options = np.ones((1, 1)), {"cost0": 1.0, "theta0": theta, "s0": s}
+    one, parameters = np.ones((1, 1)), {"cost0": 1.0, "theta0": theta, "s0": s}
     if task == "svc":
-        return RobustHinge(one, np.ones(1), **options).losses(z, 0.0)
-    return RobustTube(one, np.zeros(1), **options).losses(z, 0.0)
+        return RobustHinge(one, np.ones(1), **parameters).losses(z, 0.0)
+    return RobustTube(one, np.zeros(1), **parameters).losses(z, 0.0)
 
 
 @OUTPUTS.figure
@@ -215,7 +217,7 @@ def losses(study: Study, task: str) -> Figure | None:
 def _broken(
     t: np.ndarray, y: np.ndarray, jumps: np.ndarray
 ) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Return the points of a line (t, y) that is broken at jumps, and both ends of each break."""
+    """Return the points of a line (t, y), with a gap at each jump, and the ends of the gaps."""
     at = np.flatnonzero((np.diff(t) == 0) & np.isin(t[:-1], jumps))
     moved = at[y[at] != y[at + 1]]
     ends = np.concatenate([moved, moved + 1])
@@ -225,11 +227,11 @@ def _broken(
 
 @OUTPUTS.figure
 def figure_4(study: Study) -> Figure | None:
-    """Draw OP-theta in the plane of its two weights, among the polytopes' borders."""
+    """Draw OP-theta in the plane of its two weights, with the polytopes' borders."""
     if not study.ran("solution_space"):
         return None
-    rows = study.curves[study.curves["experiment"] == "solution_space"]
-    path, sides, jumps = (rows[rows["curve"] == c] for c in ("weights", "sides", "jumps"))
+    curves = study.curves[study.curves["experiment"] == "solution_space"]
+    path, sides, jumps = (curves[curves["curve"] == c] for c in ("weights", "sides", "jumps"))
     figure, axes = fig.new_figure(size=(5.4, 4.2))
     ax = axes[0][0]
     for k, side in enumerate(sides.itertuples()):
@@ -255,14 +257,14 @@ def figure_4(study: Study) -> Figure | None:
 
 @OUTPUTS.figure
 def figure_5(study: Study) -> Figure | None:
-    """Duals that move most, broken at jumps."""
+    """Draw the duals that move most, with gaps at jumps."""
     if not study.ran("dual_path"):
         return None
-    rows = study.curves[study.curves["experiment"] == "dual_path"]
-    jumps = rows[rows["curve"] == "jumps"]["x"].to_numpy()
+    curves = study.curves[study.curves["experiment"] == "dual_path"]
+    jumps = curves[curves["curve"] == "jumps"]["x"].to_numpy()
     figure, axes = fig.new_figure(size=(6.0, 3.6))
     ax = axes[0][0]
-    lines = rows[rows["curve"].str.startswith("dual")]
+    lines = curves[curves["curve"].str.startswith("dual")]
     for k, (name, line) in enumerate(lines.groupby("curve", sort=False)):
         colour = fig.PALETTE[k % len(fig.PALETTE)]
         whole, ends = _broken(line["x"].to_numpy(), line["y"].to_numpy(), jumps)
@@ -277,21 +279,21 @@ def figure_5(study: Study) -> Figure | None:
 
 @OUTPUTS.figure
 def figure_6(study: Study) -> Figure | None:
-    """Seconds of OP and CCCP against the number of candidates."""
-    rows = study.only(experiment="candidates", metric="time")
-    if not len(rows):
+    """Draw the seconds of OP and CCCP against the number of candidates."""
+    times = study.only(experiment="candidates", metric="time")
+    if not len(times):
         return None
-    rows = rows.assign(k=hyper(rows, "candidates").astype(int))
+    times = times.assign(k=hyper(times, "candidates").astype(int))
     panels = [
         (d, k)
         for d in study.ran("candidates")
         for k in ("linear", "rbf")
-        if (rows["kernel"] == k).any()
+        if (times["kernel"] == k).any()
     ]
     figure, axes = fig.new_figure(2, len(panels), size=(4.2, 2.8))
     for row, (dataset, kernel) in zip(axes, panels, strict=True):
         for ax, homotopy in zip(row, ("theta", "s"), strict=True):
-            part = rows[(rows["dataset"] == dataset) & (rows["kernel"] == kernel)]
+            part = times[(times["dataset"] == dataset) & (times["kernel"] == kernel)]
             _draw_times(ax, part, homotopy)
             ax.set_title(f"{study.name(dataset)}, {kernel}, {homotopy}", fontsize=9)
     limits = np.array([ax.get_ylim() for ax in axes.flat])
@@ -302,9 +304,9 @@ def figure_6(study: Study) -> Figure | None:
     return figure
 
 
-def _draw_times(ax, rows: pd.DataFrame, homotopy: str) -> None:
-    cccp = rows[rows["method"] == f"cccp_{homotopy}"].groupby("k")["value"].median()
-    op = rows[rows["method"] == f"op_{homotopy}"]["value"].median()
+def _draw_times(ax, times: pd.DataFrame, homotopy: str) -> None:
+    cccp = times[times["method"] == f"cccp_{homotopy}"].groupby("k")["value"].median()
+    op = times[times["method"] == f"op_{homotopy}"]["value"].median()
     ax.plot(cccp.index, cccp, "s--", color=fig.RED, label="CCCP")
     ax.plot(cccp.index, np.full(len(cccp), op), "o-", color=fig.BLUE, label="OP")
     ax.set(xscale="log", yscale="log", xlabel="candidates", ylabel="CPU time")
@@ -314,7 +316,7 @@ def _draw_times(ax, rows: pd.DataFrame, homotopy: str) -> None:
 
 @OUTPUTS.figure
 def explorer(study: Study) -> Explorer | None:
-    """Turn theta by hand, and C among the values that were run."""
+    """Explore theta, and C among its computed values."""
     if not study.ran("explore"):
         return None
     grid = study.settings["explore"].grid
@@ -327,19 +329,19 @@ def explorer(study: Study) -> Explorer | None:
 
 @OUTPUTS.measure
 def local_solutions(study: Study, homotopy: str) -> Iterable[Case]:
-    """Compare objectives of OP and CCCP at CCCP's own parameters."""
-    rows = study.only(experiment="errors", metric="objective_ratio")
-    rows = rows[hyper(rows, "homotopy") == homotopy]
-    if not len(rows):
+    """Compare objectives of OP and CCCP at CCCP's parameters."""
+    results = study.only(experiment="errors", metric="objective_ratio")
+    results = results[hyper(results, "homotopy") == homotopy]
+    if not len(results):
         return
-    ratio = rows["value"].to_numpy()
-    better, worse = ratio < -SAME, ratio > SAME
+    ratio = results["value"].to_numpy()
+    better, worse = ratio < -OBJECTIVE_TOLERANCE, ratio > OBJECTIVE_TOLERANCE
     yield Case(
-        tuple(dict.fromkeys(rows["dataset"])),
+        tuple(dict.fromkeys(results["dataset"])),
         {
             "homotopy": homotopy,
             "balance": better.astype(float) - worse,
-            "groups": independent(rows),
+            "groups": independent(results),
             "better": better.mean(),
             "equal": 1.0 - better.mean() - worse.mean(),
             "worse": worse.mean(),
@@ -351,15 +353,15 @@ def local_solutions(study: Study, homotopy: str) -> Iterable[Case]:
 
 @OUTPUTS.measure
 def mean_errors(study: Study, one: str, other: str) -> Iterable[Case]:
-    """Compare mean test errors of two methods over data sets and kernels, to a printed digit."""
-    rows = study.only(experiment="errors", metric="test_error")
-    means = rows.groupby(["dataset", "kernel", "method"], sort=False)["value"].mean().unstack()
+    """Compare mean test errors, as printed, of two methods over data sets and kernels."""
+    errors = study.only(experiment="errors", metric="test_error")
+    means = errors.groupby(["dataset", "kernel", "method"], sort=False)["value"].mean().unstack()
     if not {one, other} <= set(means):
         return
     means = means[[one, other]].dropna().round(4)
     by_data = means.groupby(level="dataset", sort=False).mean()
     change, drawn = (
-        (rows[one] - rows[other]) / rows[other].clip(lower=1e-12) for rows in (means, by_data)
+        (table[one] - table[other]) / table[other].clip(lower=1e-12) for table in (means, by_data)
     )
     enough = np.count_nonzero(drawn) >= LEAST_PAIRS
     p = float(wilcoxon(drawn).pvalue) if enough else np.nan
@@ -374,7 +376,7 @@ def mean_errors(study: Study, one: str, other: str) -> Iterable[Case]:
             "equal": int((change == 0).sum()),
             "worse": int((change > 0).sum()),
             "n": len(change),
-            "splits": int(rows["split"].nunique()),
+            "splits": int(errors["split"].nunique()),
             "median": change.median(),
             "test": f"{test} p = {p:.2g}" if enough else f"too few differ for a {test}",
         },
@@ -383,40 +385,40 @@ def mean_errors(study: Study, one: str, other: str) -> Iterable[Case]:
 
 @OUTPUTS.measure
 def jumps(study: Study) -> Iterable[Case]:
-    """Sum up the jumps of all outlier paths of a kernel."""
-    part = study.only(experiment="errors")
-    for kernel, group in part.groupby("kernel"):
-        of = {metric: rows["value"] for metric, rows in group.groupby("metric")}
-        if "jumps" not in of:
+    """Summarise the jumps of all outlier paths of each kernel."""
+    results = study.only(experiment="errors")
+    for kernel, group in results.groupby("kernel"):
+        values = {metric: rows["value"] for metric, rows in group.groupby("metric")}
+        if "jumps" not in values:
             continue
         changes = group[group["metric"] == "jump_change"]
         yield Case(
             tuple(dict.fromkeys(group["dataset"])),
             {
                 "kernel": kernel,
-                "jumps": int(of["jumps"].sum()),
-                "rises": int(of["rises"].sum()),
-                "no_fall": int(of["no_fall"].sum()),
-                "at": int(of["at_threshold"].sum()),
-                "not_local": int(of["not_local"].sum()),
+                "jumps": int(values["jumps"].sum()),
+                "rises": int(values["rises"].sum()),
+                "no_fall": int(values["no_fall"].sum()),
+                "at": int(values["at_threshold"].sum()),
+                "not_local": int(values["not_local"].sum()),
                 "little": (changes["value"] <= 0.5).astype(float),
                 "groups": independent(changes),
                 "over": int((changes["value"] > 0.5).sum()),
                 "paths": len(changes),
                 "change": changes["value"].median(),
-                "moves": of.get("moves_between_jumps", pd.Series([np.nan])).max(),
+                "moves": values.get("moves_between_jumps", pd.Series([np.nan])).max(),
             },
         )
 
 
 @OUTPUTS.measure
 def paired(study: Study, metric: str, homotopy: str, spread: bool = False) -> Iterable[Case]:
-    """Give log ratios of a metric (``spread``: of its deviation over splits) of OP to CCCP."""
-    rows = study.only(experiment="errors", metric=metric)
-    rows = rows[rows["method"].isin([f"op_{homotopy}", f"cccp_{homotopy}"])]
+    """Yield log ratios, OP to CCCP, of a metric (``spread``: of its deviation over splits)."""
+    results = study.only(experiment="errors", metric=metric)
+    results = results[results["method"].isin([f"op_{homotopy}", f"cccp_{homotopy}"])]
     keys = ["dataset", "kernel", *(() if spread else ("split", "hyper_parameters"))]
     take = "std" if spread else "mean"
-    wide = rows.groupby([*keys, "method"])["value"].agg(take).unstack().dropna()
+    wide = results.groupby([*keys, "method"])["value"].agg(take).unstack().dropna()
     if len(wide.columns) < 2 or not len(wide):
         return
     ours, theirs = wide[f"op_{homotopy}"], wide[f"cccp_{homotopy}"]
@@ -437,25 +439,27 @@ def paired(study: Study, metric: str, homotopy: str, spread: bool = False) -> It
 
 @OUTPUTS.measure
 def growth(study: Study) -> Iterable[Case]:
-    """Give by what CCCP's time grows from the fewest to the most candidates, median of repeats."""
-    rows = study.only(experiment="candidates", metric="time")
-    rows = rows[rows["method"].str.startswith("cccp")]
-    if not len(rows):
+    """Yield the growth factor of CCCP's median time from the fewest to the most candidates."""
+    times = study.only(experiment="candidates", metric="time")
+    times = times[times["method"].str.startswith("cccp")]
+    if not len(times):
         return
     keys = ["dataset", "kernel", "method", "k"]
-    median = rows.assign(k=hyper(rows, "candidates").astype(int)).groupby(keys)["value"].median()
+    median = times.assign(k=hyper(times, "candidates").astype(int)).groupby(keys)["value"].median()
     wide = median.unstack()
     few, many = wide.columns.min(), wide.columns.max()
     grown = (wide[many] / wide[few]).to_numpy()
     numbers = {"growth": grown, "least": grown.min(), "most": grown.max(), "few": few, "many": many}
-    yield Case(tuple(study.ran("candidates")), {**numbers, "runs": int(rows["repeat"].nunique())})
+    yield Case(tuple(study.ran("candidates")), {**numbers, "runs": int(times["repeat"].nunique())})
 
 
 @OUTPUTS.measure
 def costs(study: Study) -> Iterable[Case]:
-    """Give OP's time over CCCP's with five candidates, both homotopies together, by data set."""
-    found = cost_ratios(study)
-    for (kernel, tolerance), group in found.groupby(["kernel", "tolerance"]) if len(found) else ():
+    """Yield OP's time relative to CCCP's with five candidates, summed over both homotopies."""
+    ratios = cost_ratios(study)
+    for (kernel, tolerance), group in (
+        ratios.groupby(["kernel", "tolerance"]) if len(ratios) else ()
+    ):
         spent = group.groupby("dataset", sort=False)[["op", "cccp"]].sum()
         ratio = (spent["op"] / spent["cccp"]).to_numpy()
         numbers = {"kernel": kernel, "tolerance": tolerance, "ratio": ratio, "n": len(ratio)}

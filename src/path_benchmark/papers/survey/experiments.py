@@ -1,4 +1,4 @@
-"""The survey of chapter 2 of G. Tang's dissertation: whole paths beside grids of other solvers.
+"""The survey of chapter 2 of G. Tang's dissertation: whole paths against grids of other solvers.
 
 regression       lasso, elastic net, Huber, absolute deviations, SVR, quantiles, ordered classes ...
 classification   SVMs with every penalty, nu, weights, costs, one class, pinball, twins ...
@@ -27,12 +27,12 @@ from ...runs.rows import Rows, or_none
 from ...runs.timing import Lane, Timing, stopwatch
 from ...settings import Count, Positive, Positives, Settings
 from .models import CLASSIFICATION, REGRESSION, Data, Model
-from .rivals import rivals, scored
+from .rivals import rivals, worst_gap_and_kkt
 
-SHORTEST_S = 0.05  # a path is called again until so much has passed
-TRIAL = 5  # points at which a tolerance is tried before it is at all
-NODES = 150  # breakpoints of a line that is drawn
-SPREAD = (0.01, 0.99)  # the grid covers breakpoints between these quantiles
+SHORTEST_TIMING_S = 0.05  # shorter calls of a path are repeated to fill this time
+TRIAL_POINTS = 5  # about so many points are solved first to test a tolerance
+DRAWN_NODES = 150  # breakpoints of a drawn line
+GRID_QUANTILES = (0.01, 0.99)  # the grid covers the breakpoints between these quantiles
 LOGARITHMIC = (*SCALES, "epsilon")
 
 
@@ -72,7 +72,7 @@ class DataSet(DataSetSettings):
     features: Count | None = None
 
     def complaints(self, name: str, n: int | None) -> Iterator[str]:
-        """Say where more rows are asked for than there are."""
+        """Yield a complaint if more rows are requested than there are."""
         if n is not None and self.rows is not None and self.rows > n:
             yield f"rows are {self.rows}, and it has {n}"
 
@@ -86,27 +86,27 @@ PAPER = Paper(
 
 @PAPER.experiment(lane="timing", settings=Regression, each="models")
 def regression(cell: Cell, rows: Rows, report: Report) -> None:
-    """Follow one model of values, and solve it on the grid by others."""
+    """Time the path of a regression model, and other solvers on a grid."""
     _compare(cell, REGRESSION[cell.value], rows, report)
 
 
 @PAPER.experiment(lane="timing", settings=Classification, each="models")
 def classification(cell: Cell, rows: Rows, report: Report) -> None:
-    """Follow one model of two classes, and solve it on the grid by others."""
+    """Time the path of a classification model, and other solvers on a grid."""
     _compare(cell, CLASSIFICATION[cell.value], rows, report)
 
 
 def _compare(cell: Cell, model: Model, rows: Rows, report: Report) -> None:
-    found, settings = load(cell.dataset, offline=cell.offline), cell.settings
-    data = Data.of(found.X, found.y, cell.data.rows, cell.data.features, cell.seed())
-    path = model.path(data)  # compiles, loads
-    told = {"hyper_parameters": {"parameter": path.parameter}}
-    carried = add_given_certificate(rows, path, path.certify(at_breakpoints=True), **told)
+    source, settings = load(cell.dataset, offline=cell.offline), cell.settings
+    data = Data.of(source.X, source.y, cell.data.rows, cell.data.features, cell.seed())
+    path = model.path(data)  # also compiles and loads
+    columns = {"hyper_parameters": {"parameter": path.parameter}}
+    carried = add_given_certificate(rows, path, path.certify(at_breakpoints=True), **columns)
     rows.add("n", len(data.y), method="data")
     rows.add("d", data.X.shape[1], method="data")
     points = grid(path, settings.points)[:: -(-settings.points // settings.solved)]
-    for name, (t, value) in moving_lines(path, NODES, points).items():
-        rows.add_curve(f"{LINE}: {name}", t, value, method="path", **told)
+    for name, (t, value) in moving_lines(path, DRAWN_NODES, points).items():
+        rows.add_curve(f"{LINE}: {name}", t, value, method="path", **columns)
     problems = {t: model.problem(data, path, t) for t in points}
     lane = Lane(settings.repeats, settings.budget_s, report)
 
@@ -114,24 +114,24 @@ def _compare(cell: Cell, model: Model, rows: Rows, report: Report) -> None:
         seconds = {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s, "repeat": repeat}
         rows.add("time", timing.cpu_s, **carried, **seconds)
 
-    lane.add(partial(stopwatch, lambda: model.path(data), SHORTEST_S), add_path, "path")
+    lane.add(partial(stopwatch, lambda: model.path(data), SHORTEST_TIMING_S), add_path, "path")
     for rival in rivals(model, data, problems):
-        matched(rival, problems, settings, rows, lane)
-    rows.add("grid_gap", own_gap(path, model, data, problems), **carried)
+        add_solver(rival, problems, settings, rows, lane)
+    rows.add("grid_gap", path_gap(path, model, data, problems), **carried)
     lane.run()
 
 
 def grid(path: Any, count: int) -> list[float]:
-    """Return points where the breakpoints are: evenly, or evenly in the logarithm of a scale."""
+    """Return points in the range of the breakpoints: evenly, or for scales in the logarithm."""
     known = np.unique(path.breakpoints)
     known = known[np.isfinite(known) & (known > 0)]
-    low, high = np.quantile(known, SPREAD) if len(known) > 1 else (known[0] / 10, known[0])
+    low, high = np.quantile(known, GRID_QUANTILES) if len(known) > 1 else (known[0] / 10, known[0])
     spaced = np.geomspace if path.parameter in LOGARITHMIC else np.linspace
     return [float(t) for t in spaced(low, high, count)]
 
 
-def own_gap(path: Any, model: Model, data: Data, problems: dict[float, Problem]) -> float:
-    """Return the path's worst gap on the grid, by the judge and statements that others have."""
+def path_gap(path: Any, model: Model, data: Data, problems: dict[float, Problem]) -> float:
+    """Return the path's worst gap on the grid, by the judge and problems of the other solvers."""
     points = list(problems)
     if model.stated is None:
         return float(path.certify(at=points).gap)
@@ -142,45 +142,45 @@ def own_gap(path: Any, model: Model, data: Data, problems: dict[float, Problem])
         smooth = all(group.pieces.smooth for group in problems[t].losses)
         duals = None if smooth else [signs * path.dual(t)]
         answers.append(Answer(w, [path.intercept(t)], duals))
-    return scored(list(problems.values()), answers)[0]
+    return worst_gap_and_kkt(list(problems.values()), answers)[0]
 
 
-def matched(
+def add_solver(
     rival: Any, problems: dict[float, Problem], settings: Grid, rows: Rows, lane: Lane
 ) -> None:
-    """Put a solver in the lane at the loosest tolerance that reaches the gap at every point.
+    """Add a solver to the lane at the loosest tolerance that reaches the gap at every point.
 
-    One that doesn't, or takes too long, has a row that says so.
+    If no tolerance does, or the grid takes too long, a row with the reason is added instead.
     """
     points, columns = list(problems), {"method": rival.name, "method_version": rival.version}
-    trial, gap, kkt = points[:: max(1, len(points) // TRIAL)], np.inf, np.inf
+    trial, gap, kkt = points[:: max(1, len(points) // TRIAL_POINTS)], np.inf, np.inf
     for tolerance in sorted(settings.tolerances, reverse=True):
         columns["hyper_parameters"] = {"tolerance": tolerance}
-        for some in (trial, points):
-            tried = rival.grid(some, tolerance)
-            expected = tried.wall_s * settings.points / len(some)
+        for sample in (trial, points):
+            result = rival.grid(sample, tolerance)
+            expected = result.wall_s * settings.points / len(sample)
             if expected > settings.limit_s:
                 reason = f"{settings.points} points would take about {expected:.0f} s"
                 rows.add("time", None, **columns, status="censored", message=reason)
                 return
-            gap, kkt = scored([problems[t] for t in some], tried.answers)
+            gap, kkt = worst_gap_and_kkt([problems[t] for t in sample], result.answers)
             if gap > settings.gap:
                 break
         else:
             break
-    found = {"gap": or_none(gap), "kkt": or_none(kkt)}
+    accuracy = {"gap": or_none(gap), "kkt": or_none(kkt)}
     if gap > settings.gap:
-        reason = tried.message or f"its gap stays above {settings.gap:g}"
-        rows.add("time", None, **columns, **found, status="inaccurate", message=reason)
+        reason = result.message or f"its gap stays above {settings.gap:g}"
+        rows.add("time", None, **columns, **accuracy, status="inaccurate", message=reason)
         return
-    times = settings.points / len(points)
+    factor = settings.points / len(points)
 
     def call() -> Timing:
-        tried = rival.grid(points, tolerance)
-        return Timing(times * tried.cpu_s, times * tried.wall_s, None)
+        result = rival.grid(points, tolerance)
+        return Timing(factor * result.cpu_s, factor * result.wall_s, None)
 
     def record(repeat: int, timing: Timing) -> None:
         seconds = {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s, "repeat": repeat}
-        rows.add("time", timing.cpu_s, **columns, **found, **seconds)
+        rows.add("time", timing.cpu_s, **columns, **accuracy, **seconds)
 
     lane.add(call, record, rival.name)

@@ -1,4 +1,4 @@
-"""The models of the survey: how each path is called, what it states at a parameter, its rivals."""
+"""The models of the survey: for each its path, its problem at a parameter, a special solver."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from ...data.protocols import fit_scaler, fit_standardiser
 from .rivals import Descent, Libsvm
 
 Floats = np.ndarray
-RIDGE, TUBE, QUANTILE = 1.0, 0.1, 0.5  # lam2, epsilon and tau where they stand still
-CLASSES, QUERY = 3, 10  # ordered classes, and rows of a query, that targets are cut into
+RIDGE, TUBE, QUANTILE = 1.0, 0.1, 0.5  # lam2, epsilon and tau where they are fixed
+CLASSES, QUERY = 3, 10  # number of ordered classes of targets, number of rows of a query
 
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Standardised rows, targets (standardised) or labels, and weights to move to.
+    """Standardised rows, standardised targets or labels, and random sample weights.
 
-    ``seed`` decides the weights and which rows share a query.
+    ``seed`` determines the weights.
     """
 
     X: Floats
@@ -36,7 +36,7 @@ class Data:
     def of(
         cls, X: Any, y: Floats, rows: int | None, features: int | None, seed: np.random.SeedSequence
     ) -> Data:
-        """Return some random rows and the first features of a data set, scaled by themselves."""
+        """Return random rows and the first features of a data set, standardised."""
         picked = np.sort(np.random.default_rng(seed).permutation(len(y))[:rows])
         X, y = np.asarray(X)[picked, :features], y[picked]
         X = fit_scaler(X, "standardise").transform(X)
@@ -45,7 +45,7 @@ class Data:
 
     @property
     def kernel(self) -> dict[str, Any]:
-        """What functions are told of the kernel."""
+        """The path functions' arguments for the kernel."""
         return {"kernel": "rbf", "gamma": 1.0 / self.X.shape[1]}
 
     @cached_property
@@ -56,12 +56,12 @@ class Data:
 
     @cached_property
     def weights(self) -> tuple[Floats, Floats]:
-        """Weights of samples, from and to."""
+        """Sample weights at the start and at the end of a path."""
         rng = np.random.default_rng(self.seed.spawn(1)[0])
         return np.ones(len(self.y)), rng.uniform(0.0, 2.0, len(self.y))
 
     def weights_at(self, theta: float) -> Floats:
-        """Return the weights between."""
+        """Return the sample weights at theta, which interpolate linearly."""
         first, last = self.weights
         return (1 - theta) * first + theta * last
 
@@ -72,13 +72,13 @@ class Data:
 
     @property
     def signal(self) -> Floats:
-        """The target, ordered by the feature that it is most correlated with."""
+        """The target, ordered by its most correlated feature."""
         best = np.argmax(np.abs(self.X.T @ self.y))
         return self.y[np.argsort(self.X[:, best], kind="stable")]
 
     @property
     def queries(self) -> Floats:
-        """A query for each row."""
+        """The query of each row."""
         return np.arange(len(self.y)) // QUERY
 
 
@@ -90,15 +90,15 @@ class Model:
     ----------
     title : str
     function : str
-        In `solution_paths`.
+        Name in `solution_paths`.
     row : str
-        Of the dissertation's Tables 2.1 and 2.2; empty: of sections 2.2.9 and 2.3.6.
+        Row of the dissertation's Tables 2.1 and 2.2; empty: from sections 2.2.9 and 2.3.6.
     path : callable
-        Data -> path, as a user calls it.
+        Data -> path, by the public function.
     stated : callable, optional
-        (Data, parameter) -> `Problem`, where the path holds no statement.
+        (Data, parameter) -> `Problem`, if the path's statement is not used.
     rival : callable, optional
-        Data -> a solver of its own, beside those of any statement.
+        Data -> a special solver, besides those for all problems.
     """
 
     title: str
@@ -109,7 +109,7 @@ class Model:
     rival: Callable[[Data], Descent | Libsvm] | None = None
 
     def problem(self, data: Data, path: Any, t: float) -> Problem:
-        """Return what is minimised at a parameter (but for a factor)."""
+        """Return the problem at a parameter, up to a factor of the objective."""
         if self.stated is not None:
             return self.stated(data, t)
         return path.line.at(float(path.scale.own(np.array([t]))[0]))
@@ -140,7 +140,7 @@ def _weighted_svr(data: Data, theta: float) -> Problem:
 
 
 def _libsvm(name: str, at: Callable[[Data, float], dict[str, Any]], kernel: bool = True) -> Any:
-    """Return what makes LIBSVM's rival: ``at`` gives an estimator's settings and weights."""
+    """Return a function that makes a `Libsvm`; ``at`` gives its settings and sample weights."""
 
     def make(data: Data) -> Libsvm:
         X = data.K if kernel else data.X

@@ -1,4 +1,4 @@
-"""Survey: the figure, and the frames and measures that the YAML files name."""
+"""Figure of the survey, and the frames and measures that its YAML files name."""
 
 from __future__ import annotations
 
@@ -20,32 +20,34 @@ from .experiments import LOGARITHMIC
 from .models import MODELS
 
 OUTPUTS = Outputs(__file__)
-PANELS = 5  # in a row of the figure
+PANELS_PER_ROW = 5
 
 
 def _paths(study: Study) -> pd.DataFrame:
     """Return the certificates, with model and parameter, in the order of the models."""
-    rows = study.only(metric="certificate")
-    rows = rows.assign(model=hyper(rows, "model"), parameter=hyper(rows, "parameter"))
-    order = rows["model"].map(list(MODELS).index)
-    return rows.iloc[np.argsort(order.to_numpy(), kind="stable")]
+    certificates = study.only(metric="certificate")
+    certificates = certificates.assign(
+        model=hyper(certificates, "model"), parameter=hyper(certificates, "parameter")
+    )
+    order = certificates["model"].map(list(MODELS).index)
+    return certificates.iloc[np.argsort(order.to_numpy(), kind="stable")]
 
 
 def _of_model(study: Study, path: tuple, metric: str) -> pd.DataFrame:
-    rows = study.results
-    rows = rows[(rows["metric"] == metric) & (rows["dataset"] == path.dataset)]
-    return rows[hyper(rows, "model") == path.model]
+    results = study.results
+    results = results[(results["metric"] == metric) & (results["dataset"] == path.dataset)]
+    return results[hyper(results, "model") == path.model]
 
 
 def _best(times: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the solver that took the least time, of those that were accurate."""
+    """Return the rows of the solver with the least median time."""
     median = times.groupby("method")["value"].median()
     return times[times["method"] == median.idxmin()] if len(median) else times
 
 
 @OUTPUTS.frame
 def speed(study: Study) -> pd.DataFrame:
-    """Return a row for each model and data set: its path, and the best other solver's grid."""
+    """Return a row for each model and data set: its path and the fastest accurate grid."""
     rows = []
     for path in _paths(study).itertuples():
         times = _of_model(study, path, "time")
@@ -74,9 +76,9 @@ def speed(study: Study) -> pd.DataFrame:
 
 
 def slower(ours: float, theirs: float, breakpoints: float, points: int) -> str:
-    """Say why a path takes longer than a grid: it has more places, or each of them costs more.
+    """Explain why a path takes longer than a grid: more breakpoints, or a higher cost of each.
 
-    Seconds of the path are of the whole call: start and check are shared among its breakpoints.
+    The path's time is that of the whole call: start and check are shared among its breakpoints.
     """
     each, point = 1e6 * ours / breakpoints, 1e6 * theirs / points
     dear = f"costs as much as {each / point:.1f} points"
@@ -91,30 +93,30 @@ def slower(ours: float, theirs: float, breakpoints: float, points: int) -> str:
 
 
 def _remark(study: Study, path: tuple, ours: float, theirs: float) -> str:
-    """Say why a path is slower than the grid, and which solvers were not in the running."""
-    out = _of_model(study, path, "time")
-    out = out[out["status"].isin(["inaccurate", "censored"])]
-    said = [
+    """Explain why a path is slower than the grid, and which solvers were left out."""
+    failed = _of_model(study, path, "time")
+    failed = failed[failed["status"].isin(["inaccurate", "censored"])]
+    remarks = [
         f"{OUTPUTS.names[row.method]} {'inaccurate' if row.status == 'inaccurate' else 'too slow'}"
-        for row in out.itertuples()
+        for row in failed.itertuples()
     ]
     if ours > theirs:
         points = study.settings[path.experiment].points
-        said.insert(0, slower(ours, theirs, path.n_breakpoints, points))
-    return "; ".join(said)
+        remarks.insert(0, slower(ours, theirs, path.n_breakpoints, points))
+    return "; ".join(remarks)
 
 
 @OUTPUTS.frame
 def chapter(study: Study, table: str) -> pd.DataFrame:
-    """Return one of the dissertation's tables, and what there is of each row."""
+    """Return one of the dissertation's tables, with the functions and certificates of each row."""
     published, paths = OUTPUTS.published("survey_tables_2_1_and_2_2"), _paths(study)
     rows = []
     for row in published[published["table"].astype(str) == table].itertuples():
         models = {name: model for name, model in MODELS.items() if model.row == row.model}
-        part = paths[paths["model"].isin(list(models))]
-        if models and not len(part):
+        model_paths = paths[paths["model"].isin(list(models))]
+        if models and not len(model_paths):
             continue
-        held = f"{int((part['value'] == 1.0).sum())} of {len(part)}"
+        certified = f"{int((model_paths['value'] == 1.0).sum())} of {len(model_paths)}"
         functions = dict.fromkeys(model.function for model in models.values())
         rows.append(
             {
@@ -124,8 +126,8 @@ def chapter(study: Study, table: str) -> pd.DataFrame:
                 "algorithm": row.algorithm,
                 "source": row.reference,
                 "function": ", ".join(functions) or "none",
-                "path in": ", ".join(dict.fromkeys(part["parameter"])),
-                "certified": held if models else "",
+                "path in": ", ".join(dict.fromkeys(model_paths["parameter"])),
+                "certified": certified if models else "",
                 "remark": row.remark if isinstance(row.remark, str) else "",
             }
         )
@@ -134,33 +136,35 @@ def chapter(study: Study, table: str) -> pd.DataFrame:
 
 @OUTPUTS.figure
 def all_paths(study: Study) -> Figure | None:
-    """Draw the lines that move most of every model's path, on the first data set that it ran on."""
+    """Draw the coefficients or duals of every model's path that move most, on its first data."""
     lines = study.curves[study.curves["curve"].str.startswith(LINE)]
     lines = lines.assign(model=hyper(lines, "model"), parameter=hyper(lines, "parameter"))
     models = [name for name in MODELS if (lines["model"] == name).any()]
     if not models:
         return None
-    figure, axes = fig.new_figure(PANELS, -(-len(models) // PANELS), size=(1.9, 1.5))
+    figure, axes = fig.new_figure(
+        PANELS_PER_ROW, -(-len(models) // PANELS_PER_ROW), size=(1.9, 1.5)
+    )
     for ax, name in zip(axes.ravel(), models, strict=False):
-        rows = lines[lines["model"] == name]
-        _draw(ax, rows[rows["dataset"] == rows["dataset"].iloc[0]])
+        curves = lines[lines["model"] == name]
+        _draw(ax, curves[curves["dataset"] == curves["dataset"].iloc[0]])
         ax.set_title(MODELS[name].title, fontsize=7, loc="left")
     for ax in axes.ravel()[len(models) :]:
         ax.set_axis_off()
     return figure
 
 
-def _draw(ax: object, rows: pd.DataFrame) -> None:
-    parameter = rows["parameter"].iloc[0]
+def _draw(ax: object, curves: pd.DataFrame) -> None:
+    parameter = curves["parameter"].iloc[0]
     if parameter in LOGARITHMIC:
-        rows = rows[rows["x"] > 0]
+        curves = curves[curves["x"] > 0]
         ax.set_xscale("log")
         ax.xaxis.set_major_locator(LogLocator(numticks=4))
         ax.xaxis.set_minor_locator(NullLocator())
     else:
         ax.xaxis.set_major_locator(MaxNLocator(3))
     ax.yaxis.set_major_locator(MaxNLocator(3))
-    for k, (_, line) in enumerate(rows.groupby("curve", sort=False)):
+    for k, (_, line) in enumerate(curves.groupby("curve", sort=False)):
         ax.plot(line["x"], line["y"], color=fig.PALETTE[k % len(fig.PALETTE)], linewidth=0.9)
     ax.set_xlabel(parameter, fontsize=7, labelpad=1)
     ax.tick_params(labelsize=6)
@@ -168,12 +172,12 @@ def _draw(ax: object, rows: pd.DataFrame) -> None:
 
 @OUTPUTS.measure
 def ratios(study: Study) -> Iterable[Case]:
-    """Compare seconds of every path with those of the best other solver's grid."""
-    found = speed(study)
-    found = found[found["grid / path"].notna()] if len(found) else found
-    if not len(found):
+    """Compare the time of every path with that of the fastest accurate grid."""
+    table = speed(study)
+    table = table[table["grid / path"].notna()] if len(table) else table
+    if not len(table):
         return
-    ratio, slower = found["grid / path"], found[found["grid / path"] < 1.0]
+    ratio, slower = table["grid / path"], table[table["grid / path"] < 1.0]
     named = [f"{row['model']} in {row['path in']}" for _, row in slower.iterrows()]
     yield Case(
         tuple(dict.fromkeys(study.only(metric="certificate")["dataset"])),
@@ -191,14 +195,16 @@ def ratios(study: Study) -> Iterable[Case]:
 
 @OUTPUTS.highlights
 def times(study: Study) -> list[Highlight]:
-    """How many times longer the best other solver's grid takes than a path."""
-    made = []
+    """Return the ratios of the times of the fastest accurate grids and the paths."""
+    highlights = []
     for case in ratios(study):
-        found = case.values
-        median, least, most = (significant(found[k], 2) for k in ("median", "least", "most"))
+        values = case.values
+        median, least, most = (significant(values[k], 2) for k in ("median", "least", "most"))
         what = (
-            f"grid of the best other solver, in times of the path (median of {found['n']} models)"
+            f"grid of the best other solver, in times of the path (median of {values['n']} models)"
         )
         ours = f"{median} ({least} to {most})"
-        made.append(Highlight(what, study.named(case.data), "", ours, NOT_IN_PAPER, "table_speed"))
-    return made
+        highlights.append(
+            Highlight(what, study.named(case.data), "", ours, NOT_IN_PAPER, "table_speed")
+        )
+    return highlights

@@ -1,4 +1,4 @@
-"""Other solvers on a grid of a path's parameter: of any statement, LIBSVM, coordinate descent."""
+"""Solvers on a grid of a path's parameter: for any problem, LIBSVM, coordinate descent."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ...solvers import GRID_SOLVERS, GridSolver, Stopwatch, watched
 from ...solvers.quadratic import Statements
 
 Floats = np.ndarray
-ITERATIONS = 1_000_000  # of LIBSVM, for one problem
-SWEEPS = 100_000  # of coordinate descent, for one problem
+LIBSVM_ITERATIONS = 1_000_000  # limit for one problem
+DESCENT_SWEEPS = 100_000  # limit of coordinate descent for one problem
 
 
-class Tried(NamedTuple):
-    """Answers at the points of a grid, None where there is none, and the seconds of all calls."""
+class GridAnswers(NamedTuple):
+    """Answers at the points of a grid, None for missing ones, and the seconds of all calls."""
 
     answers: list[Answer | None]
     cpu_s: float
@@ -30,28 +30,28 @@ class Tried(NamedTuple):
     message: str = ""
 
 
-class Statement:
-    """A solver of `GRID_SOLVERS` on the statement; it is told what moves, and may start warm.
+class StatementSolver:
+    """A solver of `GRID_SOLVERS` for the stated problems, with updates and perhaps a warm start.
 
-    Where rows of the programme move each point has a solver of its own, whose set-up isn't counted.
+    If rows of the programme move, each point has a new solver, whose set-up isn't counted.
     """
 
     def __init__(self, name: str, stated: Statements) -> None:
         self.name, self.version = name, GRID_SOLVERS[name][0].version()
         self._stated = stated
 
-    def grid(self, points: Sequence[float], tolerance: float) -> Tried:
+    def grid(self, points: Sequence[float], tolerance: float) -> GridAnswers:
         """Solve at all points."""
-        solver, found, message = None, [], ""
+        solver, answers, message = None, [], ""
         spent = np.zeros(2)
         for t in points:
             if solver is None or not self._stated.still:
                 solver = GridSolver(self.name, self._stated.from_(t), tolerance=tolerance)
             answer = solver.solve({"t": t})
             spent += answer.cpu_s, answer.wall_s
-            found.append(answer.found)
+            answers.append(answer.found)
             message = message if answer.solved else answer.message
-        return Tried(found, *spent, message)
+        return GridAnswers(answers, *spent, message)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +61,9 @@ class Libsvm:
     Attributes
     ----------
     estimator : {"SVC", "NuSVC", "SVR", "OneClassSVM"}
-    X : rows, or the kernel's matrix, which is given to it
+    X : rows, or the kernel matrix
     at : callable
-        Parameter -> settings, and ``sample_weight``.
+        Parameter -> settings of the estimator, with an optional ``sample_weight``.
     """
 
     estimator: str
@@ -74,26 +74,28 @@ class Libsvm:
     name = "libsvm"
     version = f"scikit-learn {importlib.metadata.version('scikit-learn')}"
 
-    def grid(self, points: Sequence[float], tolerance: float) -> Tried:
+    def grid(self, points: Sequence[float], tolerance: float) -> GridAnswers:
         """Solve at all points."""
         from sklearn import svm
         from sklearn.exceptions import ConvergenceWarning
 
-        found, spent = [], np.zeros(2)
+        answers, spent = [], np.zeros(2)
         with watched(self.name) as refusal, warnings.catch_warnings():
             if refusal:
-                return Tried([None] * len(points), np.nan, np.nan, refusal)
+                return GridAnswers([None] * len(points), np.nan, np.nan, refusal)
             warnings.simplefilter("ignore", ConvergenceWarning)
             for t in points:
                 settings = self.at(t)
                 weight = settings.pop("sample_weight", None)
                 make = getattr(svm, self.estimator)
-                machine = make(kernel=self.kernel, tol=tolerance, max_iter=ITERATIONS, **settings)
+                machine = make(
+                    kernel=self.kernel, tol=tolerance, max_iter=LIBSVM_ITERATIONS, **settings
+                )
                 with Stopwatch() as watch:
                     machine.fit(self.X, self.y, sample_weight=weight)
                 spent += watch.cpu_s, watch.wall_s
-                found.append(self._read(machine, t))
-        return Tried(found, *spent)
+                answers.append(self._read(machine, t))
+        return GridAnswers(answers, *spent)
 
     def _read(self, machine: Any, t: float) -> Answer:
         n = len(self.y)
@@ -109,9 +111,9 @@ class Libsvm:
 
 
 class Descent:
-    """scikit-learn's coordinate descent with a Gram matrix, warm from one penalty to the next.
+    """scikit-learn's coordinate descent with a Gram matrix and warm starts along penalties.
 
-    Rows of sqrt(lam2) I below X are the ridge; columns and target are centred for the intercept.
+    Rows sqrt(lam2) I below X are the ridge; columns and target are centred for the intercept.
     """
 
     name = "descent"
@@ -124,55 +126,59 @@ class Descent:
         self._X = np.asfortranarray(np.vstack([X - self._means[0], ridge]))
         self._y = np.concatenate([y - self._means[1], np.zeros(len(ridge))])
 
-    def grid(self, points: Sequence[float], tolerance: float) -> Tried:
-        """Solve at all points, from the largest penalty on."""
+    def grid(self, points: Sequence[float], tolerance: float) -> GridAnswers:
+        """Solve at all points, from the largest penalty down."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import enet_path
 
         alphas = np.sort(points)[::-1] / len(self._y)
-        options = {"tol": tolerance, "max_iter": SWEEPS, "precompute": True}
+        options = {"tol": tolerance, "max_iter": DESCENT_SWEEPS, "precompute": True}
         with watched(self.name) as refusal, warnings.catch_warnings():
             if refusal:
-                return Tried([None] * len(points), np.nan, np.nan, refusal)
+                return GridAnswers([None] * len(points), np.nan, np.nan, refusal)
             warnings.simplefilter("ignore", ConvergenceWarning)
             with Stopwatch() as watch:
                 _, w, _ = enet_path(self._X, self._y, l1_ratio=1.0, alphas=alphas, **options)
         rank = np.argsort(np.argsort(-np.asarray(points)))
-        found = [
+        answers = [
             Answer(weights, [self._means[1] - self._means[0] @ weights]) for weights in w.T[rank]
         ]
-        return Tried(found, watch.cpu_s, watch.wall_s)
+        return GridAnswers(answers, watch.cpu_s, watch.wall_s)
 
 
-def scored(problems: Sequence[Problem], answers: Sequence[Answer | None]) -> tuple[float, float]:
-    """Return the worst gap and KKT violation of all answers, infinite where one is missing."""
+def worst_gap_and_kkt(
+    problems: Sequence[Problem], answers: Sequence[Answer | None]
+) -> tuple[float, float]:
+    """Return the worst gap and KKT violation of all answers, infinite if one is missing."""
     if not all(answer is not None and _finite(answer) for answer in answers):
         return np.inf, np.inf
     if len({problem.ridge for problem in problems}) > 1:  # the judge looks at one ridge at a time
         each = zip(problems, answers, strict=True)
-        gap, kkt = np.max([scored([problem], [one]) for problem, one in each], axis=0)
+        gap, kkt = np.max(
+            [worst_gap_and_kkt([problem], [answer]) for problem, answer in each], axis=0
+        )
         return float(gap), float(kkt)
-    first, duals = answers[0], [one.duals or () for one in answers]
-    together = Answer(
-        None if first.w is None else np.column_stack([one.w for one in answers]),
-        np.column_stack([one.free for one in answers]),
+    first, duals = answers[0], [answer.duals or () for answer in answers]
+    stacked = Answer(
+        None if first.w is None else np.column_stack([answer.w for answer in answers]),
+        np.column_stack([answer.free for answer in answers]),
         [np.column_stack(parts) for parts in zip(*duals, strict=True)] or None,
     )
-    verdict = judge(problems, together)
-    found = np.nan_to_num([verdict.gap, verdict.kkt], nan=np.inf, posinf=np.inf).max(axis=1)
-    return float(found[0]), float(found[1])
+    verdict = judge(problems, stacked)
+    worst = np.nan_to_num([verdict.gap, verdict.kkt], nan=np.inf, posinf=np.inf).max(axis=1)
+    return float(worst[0]), float(worst[1])
 
 
 def _finite(answer: Answer) -> bool:
-    """Tell whether all that an answer states are numbers."""
+    """Return whether all numbers of an answer are finite."""
     parts = [answer.w, answer.free, *(answer.duals or [])]
     return all(np.isfinite(part).all() for part in parts if part is not None)
 
 
 def rivals(model: Any, data: Any, problems: dict[float, Problem]) -> list[Any]:
-    """Return all solvers that can take a model's problems."""
+    """Return all solvers of a model's problems."""
     first = next(iter(problems.values()))
     linear = first.ridge == 0 and not any(g.pieces.curvature.any() for g in first.losses)
     names, stated = ("clarabel", "piqp", *(("highs",) if linear else ())), Statements.of(problems)
-    found: list[Any] = [Statement(name, stated) for name in names]
-    return found + ([model.rival(data)] if model.rival else [])
+    solvers: list[Any] = [StatementSolver(name, stated) for name in names]
+    return solvers + ([model.rival(data)] if model.rival else [])
