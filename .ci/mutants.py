@@ -327,7 +327,7 @@ MODULES = {
     "solution_paths/estimators/robust.py": CHOICES,
     "solution_paths/estimators/several.py": (*CHOICES, "library/estimators/test_several"),
     "solution_paths/estimators/sparse.py": (*CHOICES, "library/estimators/test_several"),
-    "solution_paths/estimators/stated.py": (*CHOICES, "library/estimators/test_stated"),
+    "solution_paths/estimators/single_path.py": (*CHOICES, "library/estimators/test_single_path"),
     "solution_paths/estimators/tuning.py": CHOICES,
     "solution_paths/estimators/weighted.py": CHOICES,
     "solution_paths/glm/columns.py": ("library/test_known_answers", "library/glm/test_logistic"),

@@ -10,8 +10,7 @@ from .quantiles import PathQuantileRegressor
 from .ranking import PathRankingSVM
 from .robust import DmDrSVC, DmKSVC, DrLAD
 from .several import MulticategorySVC
-from .sparse import HHSVC, ElasticNetSVC, PathFusedLasso
-from .stated import (
+from .single_path import (
     HuberPath,
     KernelQuantileRegressor,
     PathElasticNet,
@@ -20,6 +19,7 @@ from .stated import (
     PathSVOR,
     PathSVR,
 )
+from .sparse import HHSVC, ElasticNetSVC, PathFusedLasso
 from .weighted import WeightedSVC, WeightedSVR
 
 __all__ = [

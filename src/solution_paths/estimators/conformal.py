@@ -23,8 +23,8 @@ from .checking import Folds, estimator
 from .classifiers import L1SVC, PathSVC
 from .lasso import PathLasso
 from .robust import DrLAD
+from .single_path import HuberPath, KernelQuantileRegressor, PathElasticNet, PathSVR
 from .sparse import ElasticNetSVC
-from .stated import HuberPath, KernelQuantileRegressor, PathElasticNet, PathSVR
 
 
 def _same(value: float, n: int, count: int) -> float:

@@ -17,7 +17,7 @@ from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_number
 from .base import Linear, LinearRegressor
 from .checking import ClassWeight, estimator
-from .stated import Stated, TwoClasses, two_classes
+from .single_path import Stated, TwoClasses, two_classes
 from .tuning import Tuned
 
 SMALLEST = 1e-4  # by default lam_min of the largest correlation, from which on l1 leaves w = 0

@@ -24,7 +24,7 @@ from .checking import estimator
 from .fitted import Fitted, followed
 from .progress import Progress
 from .relative import error_of_constant
-from .stated import Stated
+from .single_path import Stated
 from .tuning import Tuned
 
 MEDIAN = 0.5

@@ -16,7 +16,7 @@ from ..solution.metrics import Judge
 from ..validation import Floats, Labels, Rows, check_index, check_shares, plain_labels
 from .base import Expanded
 from .checking import estimator, folds
-from .stated import Stated
+from .single_path import Stated
 from .tuning import Tuned
 
 

@@ -12,7 +12,7 @@ from ..solution.metrics import Judge
 from ..validation import Floats, Rows
 from .base import Expanded
 from .checking import ClassWeight, estimator
-from .stated import Stated, StatedClassifier
+from .single_path import Stated, StatedClassifier
 
 
 @estimator

@@ -18,7 +18,7 @@ from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_flag
 from .base import Linear, LinearRegressor, PathClassifier
 from .checking import ClassWeight, estimator
-from .stated import COEFFICIENTS, Stated
+from .single_path import COEFFICIENTS, Stated
 from .tuning import Tuned
 
 
