@@ -57,24 +57,24 @@ class NamedRows(np.ndarray):
 
 
 class PathEstimator(BaseEstimator):
-    """Predicts by the solution at one place of a path; a child fits it.
+    """An estimator that predicts by the solution at one value of a path's parameter.
 
-    A child gives ``_fitted(X, y, weights)``, where weights are None if all are alike.
+    Subclasses define ``_fitted(X, y, weights)``; weights are None if all are 1.
     """
 
-    _sparse = False  # whether CSR matrices are fitted
+    _sparse = False  # whether CSR matrices are accepted
     _model: Fitted
-    _progress: Progress | None = None  # of a fit that isn't done
+    _progress: Progress | None = None  # during a fit
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell scikit-learn whether the last fit came to its end."""
+        """Tell scikit-learn whether the last fit was completed."""
         return hasattr(self, "_model")
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
         raise NotImplementedError
 
     def _trained(self, X: Any, y: NDArray[Any], weights: Floats) -> Fitted:
-        """Return what is fitted of samples with some weight, times that of their class."""
+        """Return the fit to the samples with positive weight, multiplied by class weights."""
         kept = np.flatnonzero(weights > 0)
         whole = len(kept) == len(weights)
         if not whole:
@@ -89,8 +89,8 @@ class PathEstimator(BaseEstimator):
         return model
 
     @contextmanager
-    def _telling(self, progress: Progress) -> Iterator[None]:
-        """Let paths tell of themselves: those of all rows."""
+    def _reporting(self, progress: Progress) -> Iterator[None]:
+        """Let the paths of all rows report their progress."""
         self._progress = progress
         try:
             with progress.unchanged:
@@ -99,13 +99,13 @@ class PathEstimator(BaseEstimator):
             del self._progress
 
     def _count_of_paths(self) -> int:
-        """Return how many paths are followed one after the other."""
+        """Return the number of paths that are followed one after the other."""
         several = isinstance(self, PathClassifier) and len(self.classes_) > 2
         return len(self.classes_) if several else 1
 
     def _checked(self, X: Rows, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
-        """Check and remember what X looks like; classes are remembered as ``classes_``."""
-        self.__dict__.pop("_model", None)  # what was fitted before isn't of these data
+        """Check X and y; store the names and number of features, and ``classes_``."""
+        self.__dict__.pop("_model", None)  # an earlier fit is of other data
         number = {} if is_classifier(self) else {"y_numeric": True, "ensure_min_samples": 2}
         required(y, self, "label" if is_classifier(self) else "number")
         check_index(X, y, "y")
@@ -125,11 +125,11 @@ class PathEstimator(BaseEstimator):
         return X, y
 
     def _validated(self, X: Rows, **more: Any) -> Any:
-        """Return what scikit-learn's `validate_data` does, of rows of finite numbers."""
+        """Return the result of scikit-learn's `validate_data`; entries must be finite."""
         accepted = "csr" if self._sparse else False
         names, X = feature_names(X), readable(X)
         with naming_rows():
-            found = validate_data(
+            validated = validate_data(
                 self,
                 X,
                 accept_sparse=accepted,
@@ -137,15 +137,15 @@ class PathEstimator(BaseEstimator):
                 ensure_all_finite=False,
                 **more,
             )
-        check_entries(found[0] if "y" in more else found, "X", names)
-        return found
+        check_entries(validated[0] if "y" in more else validated, "X", names)
+        return validated
 
     def _classes_of(self, y: Labels, order: list[Any] | None) -> Labels:
-        """Return the classes of labels whose order is given, if it is known."""
+        """Return the classes of labels; ``order`` is that of an ordered categorical."""
         return np.unique(y)
 
     def _named(self, X: Any) -> Any:
-        """Return checked rows with the names that their columns had, for the path to keep."""
+        """Return checked rows together with the names of their columns, which the path stores."""
         names = getattr(self, "feature_names_in_", None)
         if names is None or sp.issparse(X):
             return X
@@ -162,18 +162,19 @@ class PathEstimator(BaseEstimator):
         return self._given("kernel", "gamma", "degree", "coef0") | self._check()
 
     def _check(self) -> dict[str, Any]:
-        """Return what path functions are told of ``check``: only the answer is judged by default.
+        """Return ``check`` and ``callback`` as path functions take them.
 
-        With "raise" they raise, so that a path is used up to where it is not reliable. While all
-        rows are fitted they tell of their progress, too.
+        By default the estimator checks only the solution that is used. With "raise" the path
+        function checks, and the path ends where it is not reliable. The callback reports the
+        progress of the fit to all rows.
         """
         check_choice(self.check, "check", CHECKS)
-        told = None if self._progress is None else self._progress.of_path()
-        return {"check": "ignore" if self.check == "warn" else self.check, "callback": told}
+        callback = None if self._progress is None else self._progress.path_callback()
+        return {"check": "ignore" if self.check == "warn" else self.check, "callback": callback}
 
     @property
     def _pairwise(self) -> bool:
-        """Whether rows are of kernel values."""
+        """Whether X holds kernel values."""
         kernel = getattr(self, "kernel", None)
         return isinstance(kernel, str) and kernel == "precomputed"
 
@@ -187,7 +188,7 @@ class PathEstimator(BaseEstimator):
         return self._model.decision(self._model.columns(X), self._place())
 
     def _place(self) -> float:
-        """Return where on the path the solution is."""
+        """Return the path's parameter at the solution that is used."""
         raise NotImplementedError
 
     def plot(self, what: str | None = None, ax: Axes | None = None) -> Axes | list[Axes]:
@@ -215,7 +216,7 @@ class PathEstimator(BaseEstimator):
         return path._drawn(what, ax, None, mark, self._axis(path), unit)
 
     def _axis(self, path: SolutionPath) -> str:
-        """Return the name of the parameter on a plot's axis: the estimator's own."""
+        """Return the name of the parameter on a plot's axis."""
         return path.parameter
 
     def __sklearn_tags__(self) -> Tags:
@@ -227,7 +228,7 @@ class PathEstimator(BaseEstimator):
 
 
 class Deciding:
-    """A classifier that says labels, and nothing of how probable they are."""
+    """A classifier of labels without probabilities."""
 
     @property
     def predict_proba(self) -> Any:
@@ -244,9 +245,9 @@ class Deciding:
 
 
 class PathClassifier(ClassifierMixin, Deciding, PathEstimator):
-    """A path for two classes, or one against the rest for each of more.
+    """A classifier with one path for two classes, or one against the rest for each class.
 
-    A child gives ``_path(X, y, weights)`` for two labels.
+    Subclasses define ``_path(X, y, weights)`` for two labels.
     """
 
     _model: OneVsRest
@@ -276,7 +277,7 @@ class PathClassifier(ClassifierMixin, Deciding, PathEstimator):
 
 
 class Linear(PathEstimator):
-    """An estimator whose paths have coefficients, and no expansion in training rows."""
+    """An estimator whose paths have coefficients but no expansion in training rows."""
 
     @property
     def coef_(self) -> Floats:
@@ -318,19 +319,19 @@ class Expanded(PathEstimator):
     coef0: float = 0.0
 
     def _support(self) -> tuple[Floats, NDArray[np.int64]]:
-        """Return the expansions (paths, n), and the rows that count in one, class by class."""
+        """Return the expansions (paths, n) and the support vectors of any of them, by class."""
         check_is_fitted(self)
         a = self._model.expansions(self._place())
-        found = np.flatnonzero(a.any(axis=0))
+        support = np.flatnonzero(a.any(axis=0))
         if self._model.codes is not None:
-            found = found[np.argsort(self._model.codes[found], kind="stable")]
-        return a, found
+            support = support[np.argsort(self._model.codes[support], kind="stable")]
+        return a, support
 
     @property
     def dual_coef_(self) -> Floats:
-        """The a_i of all support vectors, (paths, n_SV)."""
-        a, found = self._support()
-        return a[:, found]
+        """Coefficients a_i of all support vectors, (paths, n_SV)."""
+        a, support = self._support()
+        return a[:, support]
 
     @property
     def support_(self) -> NDArray[np.int64]:
@@ -339,22 +340,22 @@ class Expanded(PathEstimator):
 
     @property
     def n_support_(self) -> NDArray[np.int64]:
-        """How many support vectors each class has, (classes,), or (1,) where there are none."""
-        found, codes = self._support()[1], self._model.codes
+        """Number of support vectors of each class, (classes,); (1,) of a model without classes."""
+        support, codes = self._support()[1], self._model.codes
         if codes is None:
-            return np.array([len(found)])
-        return np.bincount(codes[found], minlength=len(self.classes_))
+            return np.array([len(support)])
+        return np.bincount(codes[support], minlength=len(self.classes_))
 
     @property
     def support_vectors_(self) -> Any:
-        """Their rows, (n_SV, d)."""
-        found = self._support()[1]
+        """Support vectors, (n_SV, d)."""
+        support = self._support()[1]
         if self.kernel == "precomputed":
             raise AttributeError(
                 f"{type(self).__name__} with kernel='precomputed' has no support_vectors_, since "
                 "it knows no rows; take those of your data that support_ names."
             )
-        return self._model.paths[0].rows[found]
+        return self._model.paths[0].rows[support]
 
     @property
     def coef_(self) -> Floats:

@@ -1,6 +1,6 @@
-"""scikit-learn's bases, which have no types: a type checker reads these in their place.
+"""Typed stand-ins for scikit-learn's base classes, which have no types.
 
-Below a base without types it would let a constructor take anything.
+A type checker accepts any constructor call of a class with an untyped base.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ __all__ = ["BaseEstimator", "ClassifierMixin", "OutlierMixin", "RegressorMixin"]
 if TYPE_CHECKING:
 
     class BaseEstimator:
-        """What has parameters."""
+        """An object with parameters."""
 
         def __getattr__(self, name: str) -> Any: ...
         def __sklearn_tags__(self) -> Any: ...
 
     class ClassifierMixin:
-        """What predicts labels."""
+        """A predictor of labels."""
 
     class OutlierMixin:
-        """What tells outliers."""
+        """A detector of outliers."""
 
     class RegressorMixin:
-        """What predicts numbers."""
+        """A predictor of numbers."""
 
 else:
     from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin

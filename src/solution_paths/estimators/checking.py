@@ -1,4 +1,4 @@
-"""What estimators check beside scikit-learn, and its errors with the argument's name."""
+"""Checks of estimators' arguments; scikit-learn's errors, with the argument's name added."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from ..validation import (
 # an int, one of scikit-learn's splitters (which have no types), or pairs (train, test)
 Folds: TypeAlias = Any
 ClassWeight: TypeAlias = dict[Any, float] | str | None
-ELSEWHERE = {  # parameters of scikit-learn's estimators that have another place here
+ELSEWHERE = {  # parameters of scikit-learn's estimators, and what replaces them here
     "probability": "QuantileSVC(probability=True) and PathLogisticRegression have predict_proba",
     "decision_function_shape": "several classes are always one against the rest",
     "l1_ratio": "PathElasticNet takes lam1 and lam2",
@@ -43,15 +43,15 @@ ELSEWHERE = {  # parameters of scikit-learn's estimators that have another place
     "random_state": "nothing is drawn at random",
 }
 T = TypeVar("T")
-RAW = (TypeError, ValueError, OverflowError)
-DUMP = re.compile(r":?\s*(array=)?\[.*\]\.?\s*", re.DOTALL)  # of values
+RAW_ERRORS = (TypeError, ValueError, OverflowError)
+PRINTED_ARRAY = re.compile(r":?\s*(array=)?\[.*\]\.?\s*", re.DOTALL)
 
 
 @dataclass_transform(field_specifiers=(field,))
 def estimator(cls: type[T]) -> type[T]:
-    """Make a constructor of a class's fields, which says of others what does their work."""
-    made = dataclass(eq=False, repr=False, match_args=False)(cls)
-    init = made.__init__
+    """Make a dataclass whose constructor's errors name replacements of unknown parameters."""
+    decorated = dataclass(eq=False, repr=False, match_args=False)(cls)
+    init = decorated.__init__
     known = list(inspect.signature(init).parameters)[1:]
 
     @functools.wraps(init)
@@ -64,16 +64,16 @@ def estimator(cls: type[T]) -> type[T]:
                 raise TypeError(f"{type(self).__name__} takes no {name}; {remedy}.")
         init(self, *values, **named)
 
-    made.__init__ = checked  # type: ignore[method-assign]
-    return made
+    decorated.__init__ = checked  # type: ignore[method-assign]
+    return decorated
 
 
 @contextmanager
 def naming_rows() -> Iterator[None]:
-    """Let errors about rows and targets name the argument; types stay what they are."""
+    """Let errors about rows and targets name the argument; the type of error is kept."""
     try:
         yield
-    except RAW as error:
+    except RAW_ERRORS as error:
         kind, text = TypeError if isinstance(error, TypeError) else ValueError, str(error)
         if "inconsistent" in text:
             lengths = text.partition(": ")[2]
@@ -87,7 +87,7 @@ def naming_rows() -> Iterator[None]:
         if re.search(r"\b[Xy]\b", text):
             raise
         name = "X or y" if text.startswith("Complex") else "X"
-        reason = " ".join(DUMP.sub("; ", text).split()).rstrip(".; ")
+        reason = " ".join(PRINTED_ARRAY.sub("; ", text).split()).rstrip(".; ")
         few = "while a minimum of" in text
         remedy = "pass more of them" if few else "pass an (n, d) array of real numbers"
         raise kind(f"{name} can't be used ({reason}); {remedy}.") from error
@@ -98,7 +98,7 @@ def naming_labels() -> Iterator[None]:
     """Let errors about the kind of labels name the argument."""
     try:
         yield
-    except RAW as error:
+    except RAW_ERRORS as error:
         reason = str(error).partition(".")[0]
         raise ValueError(
             f"y can't be used as labels ({reason}); pass labels of classes, or take a regression."
@@ -106,9 +106,9 @@ def naming_labels() -> Iterator[None]:
 
 
 def readable(X: Any) -> Any:
-    """Return rows of numbers whose shape scikit-learn has to check, a sparse matrix as a valid CSR.
+    """Check that X holds numbers; return it, a sparse matrix as a valid CSR.
 
-    NaN and infinity are still to be looked for, with `validation.check_entries`.
+    Scikit-learn checks the shape, and `validation.check_entries` NaN and infinity.
     """
     check_unmasked(X, "X")
     if not sp.issparse(X):
@@ -119,7 +119,7 @@ def readable(X: Any) -> Any:
 
 
 def required(y: Any, model: object, kind: str) -> None:
-    """Refuse targets that are missing."""
+    """Refuse missing targets."""
     if y is None:
         raise ValueError(
             f"This {type(model).__name__} estimator requires y to be passed, but the target y is "
@@ -128,7 +128,7 @@ def required(y: Any, model: object, kind: str) -> None:
 
 
 def known_labels(y: Any) -> Any:
-    """Return labels of one kind, if they are a vector; a list is read entry by entry."""
+    """Return a vector of labels as labels of one kind; a list is read entry by entry."""
     check_dense(y)
     if isinstance(y, list | tuple):
         return plain_labels(y, len(y), "y") if len(y) else y
@@ -138,7 +138,7 @@ def known_labels(y: Any) -> Any:
 
 
 def known_targets(y: Any) -> Any:
-    """Return targets that hold numbers, if they have a length."""
+    """Return targets, whose entries must be numbers."""
     check_dense(y)
     if hasattr(y, "__len__"):
         check_numeric(y, "y", "one number for each row")
@@ -152,19 +152,19 @@ def check_dense(y: Any) -> None:
 
 
 def lies_between(value: object, low: float, high: float) -> bool:
-    """Tell whether a value is a number strictly between two others."""
+    """Return whether a value is a number strictly between two others."""
     return isinstance(value, Real) and low < float(value) < high
 
 
 def usable_weights(weights: ArrayLike | None, n: int, labels: Labels | None) -> Floats:
-    """Return sample weights, of which every class has some; all 1 where none are given."""
-    found = check_weights(1.0 if weights is None else weights, n, "sample_weight")
-    check_every_class(found, labels)
-    return found
+    """Return sample weights, positive in every class; all 1 by default."""
+    checked = check_weights(1.0 if weights is None else weights, n, "sample_weight")
+    check_every_class(checked, labels)
+    return checked
 
 
 def check_every_class(weights: Floats, labels: Labels | None) -> None:
-    """Refuse weights that leave a class without any, or all samples."""
+    """Refuse weights that are all zero, or zero for a whole class."""
     if not weights.any():
         raise ValueError("sample_weight is zero everywhere; give some sample a positive weight.")
     lost = weightless_class(weights, labels)
@@ -176,24 +176,24 @@ def check_every_class(weights: Floats, labels: Labels | None) -> None:
 
 
 def weights_of_classes(class_weight: ClassWeight, y: Labels, weights: Floats) -> Floats:
-    """Return by how much each sample counts for its class, (n,).
+    """Return the weight of each sample's class, (n,).
 
-    "balanced" lets all classes count alike: the weight of all samples over that of its own, over
-    the number of classes.
+    With "balanced" it is the weight of all samples, divided by that of the class and by the number
+    of classes.
     """
     if class_weight is None:
         return np.ones(len(y))
     classes, codes = np.unique(y, return_inverse=True)
     if class_weight == "balanced":
-        found = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weights)
+        factors = compute_class_weight(class_weight, classes=classes, y=y, sample_weight=weights)
     else:
         assert isinstance(class_weight, dict)
-        found = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
-    return np.asarray(found[codes], dtype=np.float64)
+        factors = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
+    return np.asarray(factors[codes], dtype=np.float64)
 
 
 def check_class_weight(class_weight: ClassWeight, classes: Labels) -> None:
-    """Check weights of classes: some of the labels that there are, and numbers > 0."""
+    """Check weights of classes: numbers > 0 by labels that occur."""
     if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
         return
     if not isinstance(class_weight, dict):
@@ -216,27 +216,27 @@ def folds(
 ) -> list[tuple[Any, Any]]:
     """Return pairs of row numbers (train, test); neither may be empty.
 
-    ``split`` is what splitters take beside rows and targets: groups. "loo" leaves out row by row.
+    ``split`` holds further arguments of splitters: groups. "loo" leaves out one row at a time.
     """
     cv = LeaveOneOut() if isinstance(cv, str) and cv == "loo" else cv
     try:
         splitter = check_cv(cv, y, classifier=classifier)
         pairs = [(train, test) for train, test in splitter.split(X, y, **split)]
-    except RAW as error:
+    except RAW_ERRORS as error:
         reason = str(error).partition("\n")[0].rstrip(".")
         raise ValueError(
             "cv must be a number of folds >= 2 that the rows of each class allow, 'loo', a "
             "splitter of scikit-learn, or pairs (train, test) of row numbers, not "
             f"{shown(cv)} ({reason})."
         ) from error
-    found = [(_numbers(train, X.shape[0]), _numbers(test, X.shape[0])) for train, test in pairs]
-    if not found:
+    checked = [(_numbers(train, X.shape[0]), _numbers(test, X.shape[0])) for train, test in pairs]
+    if not checked:
         raise ValueError(f"cv must give one fold or more, not none ({shown(cv)}).")
-    return found
+    return checked
 
 
 def remedy_of_folds(y: Labels, weights: Floats, parameter: str) -> str:
-    """Say what to do where training rows of a fold are of one class."""
+    """Return the remedy for folds whose training rows are of one class, for messages."""
     classes, counts = np.unique(y[weights > 0], return_counts=True)
     second = np.argsort(-counts, kind="stable")[1]
     rare, fewest = classes.tolist()[second], int(counts[second])
@@ -260,12 +260,12 @@ def check_jobs(n_jobs: object) -> None:
 
 def _numbers(rows: ArrayLike, n: int) -> NDArray[np.int64]:
     """Return the row numbers of one side of a fold."""
-    own = np.asarray(rows)
-    if own.dtype == bool and own.shape == (n,):
-        own = np.flatnonzero(own)
-    fine = own.ndim == 1 and own.dtype.kind in "iu" and len(own) > 0
-    if not fine or own.min() < 0 or own.max() >= n:
+    numbers = np.asarray(rows)
+    if numbers.dtype == bool and numbers.shape == (n,):
+        numbers = np.flatnonzero(numbers)
+    fine = numbers.ndim == 1 and numbers.dtype.kind in "iu" and len(numbers) > 0
+    if not fine or numbers.min() < 0 or numbers.max() >= n:
         raise ValueError(
             f"cv must give non-empty lists of row numbers from 0 to {n - 1}, not {shown(rows)}."
         )
-    return own.astype(np.int64)
+    return numbers.astype(np.int64)

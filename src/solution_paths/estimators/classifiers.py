@@ -37,7 +37,7 @@ class PathSVC(PathClassifier, Expanded, Tuned):
     Parameters
     ----------
     C : float, default 1.0
-        Cost, > 0; not looked at with ``cv``.
+        Cost, > 0; ignored with ``cv``.
     kernel : {"linear", "rbf", "poly", "precomputed"}
     gamma : float, "scale" or "auto", optional
     degree : int, default 3
@@ -47,34 +47,33 @@ class PathSVC(PathClassifier, Expanded, Tuned):
         Where paths stop; by default where `svm_path` does (a kernel's at 1e6 or more), or at C
         where that is more and there is no ``cv``.
     class_weight : dict or "balanced", optional
-        By how much samples of each class count, > 0, 1 where a class isn't named; with "balanced"
-        all classes count alike. It is multiplied by sample weights, also where a class stands
-        against the rest.
+        Weights of classes, > 0, 1 where a class isn't named; "balanced" gives all classes the same
+        total weight. They multiply sample weights, also where a class is fitted against the rest.
     cv : int, splitter or iterable of (train, test), optional
-        Choose C exactly: the mean of the folds' errors is a step function of C, whose minimiser
-        over all C > 0 is taken: the middle (of the logarithms) of the widest interval on which it
-        is least. If a path can't be followed so far, C is chosen where all are exact, and a warning
-        says so; so does one where a fold is left out, whose training rows hold one class alone.
+        Choose C exactly: the mean of the folds' errors is a step function of C, which is minimised
+        over all C > 0. C is the middle (of the logarithms) of the widest interval of minimisers. If
+        a path can't be followed so far, C is chosen where all paths are exact; a fold whose
+        training rows hold one class alone is left out. A warning says so in both cases.
     scoring : str, (str, label) or (classes, classes) array, default "error"
-        What a fold's error is, all of them exact: the share of wrong labels, or the mean of the
-        shares in all classes, "balanced_error"; what errors cost, by a matrix with a row for each
-        label and a column for each prediction, in the order of ``classes_``; or 1 less a score of
-        scikit-learn's: of two classes "f1", "precision", "recall", "roc_auc" and
+        The error of a fold; all are exact. The share of wrong labels, "error", or the mean of the
+        shares in all classes, "balanced_error". The mean cost of errors, by a matrix with a row for
+        each label and a column for each prediction, in the order of ``classes_``. Or 1 minus a
+        score of scikit-learn: of two classes "f1", "precision", "recall", "roc_auc" and
         "average_precision" (of the label 1, else the larger one, or as in ``("f1", "spam")``), of
-        more "f1_macro", "f1_weighted" and their like. See `SolutionPath.error_curve`; its names
-        of errors and scikit-learn's will do, such as "accuracy".
+        more "f1_macro", "f1_weighted" and similar ones. The names of `SolutionPath.error_curve` and
+        of scikit-learn are accepted, such as "accuracy".
     rule : {"min", "1se"}
-        Which value is chosen: that of the least error, or the strongest penalty (here the least C)
-        whose error is within one standard error of it.
+        Which value is chosen: the one with the least error, or the strongest penalty (here the
+        least C) whose error is within one standard error of the least.
     n_jobs : int, optional
         Processes for the folds, as in scikit-learn.
     callback : callable, optional
-        Called now and then as ``callback(done, n_events)``: the share of the work, all rows and
-        then each fold, and how many events there were; whatever it raises ends the fit.
+        Called now and then as ``callback(done, n_events)``: the share of the work (all rows, then
+        each fold) and the number of events so far. An exception that it raises ends the fit.
     check : {"warn", "raise", "ignore"}
-        What to do if the solution that is used, at ``C_``, or one in a fold that decided about it,
-        is not right; the other places of ``path_`` are not looked at. "raise" raises a `PathError`,
-        also if a path is followed less far than ``C_`` asks for.
+        What to do if the solution at ``C_``, or a fold's solution there, is not reliable; the rest
+        of ``path_`` is not checked. "raise" raises a `PathError`, also if a path ends before
+        ``C_``.
 
     Attributes
     ----------
@@ -89,15 +88,15 @@ class PathSVC(PathClassifier, Expanded, Tuned):
         Rows of X that are support vectors of one of the paths.
     support_vectors_ : (n_SV, d) array
     dual_coef_ : (1, n_SV) or (classes, n_SV) array
-        The a_i of f(x) = sum_i a_i k(x_i, x) + b, signed, one row for each path; 0 in rows whose
-        path doesn't need that support vector.
+        Coefficients a_i of f(x) = sum_i a_i k(x_i, x) + b, signed, one row for each path; 0 where
+        a row is no support vector of that path.
     cv_path_ : MeanCurve
         The mean of the folds' errors as a function of C, with ``edges`` and ``left`` (its values);
         ``cv_path_.standard_error(C)`` is its standard error.
     cv_paths_ : list of Curve
-        Those of all folds.
+        The errors of all folds.
     cv_error_ : float
-        The mean at ``C_``.
+        The mean error at ``C_``.
     classes_, n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -128,13 +127,17 @@ class PathSVC(PathClassifier, Expanded, Tuned):
         def path(C_max: float | None) -> SolutionPath:
             return svm_path(X, y, sample_weight=weights, C_max=C_max, **self._options())
 
-        found = path(self.C_max)
-        if self.C_max is None and self.cv is None and lies_between(self.C, found.range[1], np.inf):
+        usual_path = path(self.C_max)
+        if (
+            self.C_max is None
+            and self.cv is None
+            and lies_between(self.C, usual_path.range[1], np.inf)
+        ):
             return path(self.C)
-        return found
+        return usual_path
 
 
-def _tells_probabilities(model: QuantileSVC) -> bool:
+def _has_probabilities(model: QuantileSVC) -> bool:
     if not check_flag(model.probability, "probability"):
         raise AttributeError("predict_proba needs probability=True; set it, fitting again or not.")
     return True
@@ -146,24 +149,24 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
 
     Minimises ``lam/2 ||w||^2 + sum_i c_i max(0, 1 - y_i w.x_i)`` with c_i = 2 (1 - tau) / n where
     y_i = +1 and 2 tau / n where y_i = -1, so that the sign of w.x estimates that of
-    P(y = +1 | x) - tau; for sample weights s_i their share s_i / sum_j s_j stands for 1/n. See
+    P(y = +1 | x) - tau; with sample weights s_i / sum_j s_j replaces 1/n. See
     `quantile_svm_path`.
 
     Parameters
     ----------
     tau : float, default 0.5
-        Quantile in [0, 1]; not looked at with ``cv``.
+        Quantile in [0, 1]; ignored with ``cv``.
     lam : float or sequence of float, default 0.01
-        Weight of the penalty, > 0; of several the one whose probabilities have the least log loss
-        in the folds of ``cv`` (5 unless given). Each is exact: read off all quantiles.
+        Weight of the penalty, > 0; of several values the one whose probabilities have the least log
+        loss in the folds of ``cv`` (by default 5). Each log loss is exact: it uses all quantiles.
     probability : bool, default False
-        Whether there is `predict_proba`, and decisions are by it: of two classes the second where
-        its probability is at least tau, else the most probable one. It reads all quantiles, and so
-        agrees with the sign of w.x at tau but for rows where this isn't monotone in tau (see
+        Whether there is `predict_proba`, which then makes the decisions: of two classes the second
+        where its probability is at least tau, else the most probable one. It uses all quantiles,
+        and agrees with the sign of w.x at tau except in rows where this isn't monotone in tau (see
         ``monotone``). Without ``cv`` it may be set after fitting.
     coupling : bool, default False
-        Whether probabilities of more than two classes are those that agree best with machines of
-        each pair of classes (Wu, Lin and Weng 2004); else with each class's own against the rest.
+        Whether probabilities of more than two classes are fitted to those of each pair of classes
+        (Wu, Lin and Weng 2004); else they are those of each class against the rest, scaled.
     intercept_scaling : float, default 1.0
         Value of the appended feature that holds the bias; 0 means no bias.
     kernel, gamma, degree, coef0
@@ -173,9 +176,9 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
     cv : int, splitter or iterable of (train, test), optional
         Choose tau exactly, see `PathSVC`.
     scoring : str, (str, label) or (classes, classes) array, default "error"
-        See `PathSVC`; "log_loss", too. The log loss of `predict_proba` (by
-        scikit-learn's name "neg_log_loss") is the same for every tau, since probabilities are read
-        off all quantiles: tau is 1/2 then, and ``cv_error_`` tells how good they are.
+        See `PathSVC`; also "log_loss". The log loss of `predict_proba` ("neg_log_loss" in
+        scikit-learn) is the same for every tau, since probabilities use all quantiles: tau is then
+        1/2, and ``cv_error_`` is their log loss.
     rule : {"min"}
         There is no "1se": tau is no penalty.
     n_jobs, callback, check
@@ -190,9 +193,9 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
     lam_ : float
         The weight that is used.
     log_losses_ : (k,) array
-        Of several lam, the mean log loss of the folds.
+        The mean log loss of the folds, for several lam.
     crossings_ : int
-        At how many training rows the sign of w.x changes more than once in tau, or upwards.
+        Number of training rows in which the sign of w.x changes more than once in tau, or upwards.
     coef_, intercept_, support_, support_vectors_, dual_coef_
         See `PathSVC`.
     cv_path_, cv_paths_, cv_error_
@@ -253,9 +256,11 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
             return super().fit(X, y, **given)
         values, folds = check_grid(self.lam, "lam", above=True), 5 if self.cv is None else self.cv
         judged = {"probability": True, "scoring": "log_loss", "cv": folds, "callback": None}
-        one = clone(self).set_params(**judged, rule="min")
-        every = [one.set_params(lam=lam).fit(X, y, **given).cv_error_ for lam in values.tolist()]
-        self.log_losses_ = np.array(every)
+        candidate = clone(self).set_params(**judged, rule="min")
+        errors = [
+            candidate.set_params(lam=lam).fit(X, y, **given).cv_error_ for lam in values.tolist()
+        ]
+        self.log_losses_ = np.array(errors)
         self.lam_ = float(values[self.log_losses_.argmin()])
         return super().fit(X, y, **given)
 
@@ -270,17 +275,17 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
 
     @property
     def crossings_(self) -> int:
-        """At how many training rows machines of other tau contradict each other."""
+        """Number of training rows in which solutions at different tau contradict each other."""
         check_is_fitted(self)
         return int((~probable.monotone(self._model, self._model.paths[0].rows)).sum())
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
         check_flag(self.probability, "probability")
-        own: dict[str, Any] = {
+        options: dict[str, Any] = {
             "sample_weight": weights,
             "intercept_scaling": self.intercept_scaling,
         }
-        return quantile_svm_path(X, y, self.lam_, **own, **self._options())
+        return quantile_svm_path(X, y, self.lam_, **options, **self._options())
 
     def _error(self, model: Any, X: Any, y: NDArray[Any], weights: Floats) -> Curve:
         metric = self._metric()
@@ -290,9 +295,9 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
         return probable.error(p, model.classes, y, metric, weights, self.classes_)
 
     def decision_function(self, X: Rows) -> Floats:
-        """Return what decides, (m,) for two classes (not negative: the second), else (m, classes).
+        """Return decisions, (m,) for two classes (not negative: the second), else (m, classes).
 
-        With ``probability`` that is p - tau, or the probabilities of all classes; else w.x at tau.
+        With ``probability`` they are p - tau, or the probabilities of all classes; else w.x at tau.
 
         Parameters
         ----------
@@ -310,8 +315,8 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
         ----------
         X : see `decision_function`
         cost : (classes, classes) array, optional
-            What errors cost: a row for each label, a column for each prediction, in the order of
-            ``classes_``. It needs ``probability``, and no other fit.
+            Costs of errors: a row for each label, a column for each prediction, in the order of
+            ``classes_``. It needs ``probability``, but no new fit.
 
         Examples
         --------
@@ -330,7 +335,7 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
         return np.asarray(self.classes_[probable.cheapest(self.predict_proba(X), cost)])
 
     def monotone(self, X: Rows) -> NDArray[np.bool_]:
-        """Tell at which rows w.x is positive up to one tau and negative beyond, (m,): most of them.
+        """Return in which rows w.x is positive up to one tau and negative beyond, (m,): in most.
 
         There the probability is that tau. Elsewhere the sign changes more than once, or upwards,
         and the probability is the length of all tau with w.x >= 0; see `predict_proba`.
@@ -342,12 +347,12 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
         X = self._rows(X)
         return probable.monotone(self._model, self._model.columns(X))
 
-    @available_if(_tells_probabilities)
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Rows) -> Floats:
-        """Return (m, classes) probabilities, read off the whole path.
+        """Return (m, classes) probabilities, which use the whole path.
 
         With two classes that of the second is the length of all tau for which f(x) >= 0: where
-        f changes sign once, the tau at which it does. With more, each class's own against the
+        f changes sign once, the tau at which it does. With more, those of each class against the
         rest, scaled to sum to 1.
 
         Parameters
@@ -377,7 +382,7 @@ class L1SVC(PathClassifier, Linear, Tuned):
     Parameters
     ----------
     lam : float, default 1.0
-        Weight of the penalty, >= 0; not looked at with ``cv``.
+        Weight of the penalty, >= 0; ignored with ``cv``.
     positive : bool, default False
     penalty_factor : (d,) array, optional
     bounds : (low, high), optional
@@ -428,5 +433,5 @@ class L1SVC(PathClassifier, Linear, Tuned):
     scoring: Judge = "error"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
-        own = self._given("positive", "penalty_factor", "bounds", "lam_min")
-        return l1_svm_path(X, y, sample_weight=weights, **own, **self._check())
+        options = self._given("positive", "penalty_factor", "bounds", "lam_min")
+        return l1_svm_path(X, y, sample_weight=weights, **options, **self._check())

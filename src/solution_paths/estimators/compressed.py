@@ -1,8 +1,8 @@
-"""Least squares of many rows as one of few: an orthogonal map leaves sums of squares as they are.
+"""Least squares problems of many rows, reduced to few by QR factorisations.
 
-Of rows A = Q R the factor R says all that sums of squares know of them, and that of several blocks
-is the factor of theirs below each other. So each row is read once for all folds. Nothing cancels,
-and no condition is squared: a column moves by rounding of its length.
+With A = Q R, sums of squares of A x are those of R x. The factor of several blocks of rows is the
+factor of their stacked factors, so that each row is read once for all folds. Nothing cancels, and
+no condition number is squared: a column changes by rounding relative to its length.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from numpy.typing import NDArray
 from ..kernels.centring import shift_of_targets, shifted, shifts_of
 from ..validation import Floats
 
-MANY = 4  # times as many rows as columns: from there on few rows say the same as all
+MIN_ASPECT = 4  # rows per column from which on rows are reduced
 
 
 def compressible(X: object, bias: bool) -> bool:
-    """Tell whether least squares of rows X, (n, d), have many times as few that say the same.
+    """Return whether rows X, (n, d), of a least squares problem should be reduced.
 
-    Columns far from zero are to be left as they are where no bias makes up for what is taken off.
+    Columns far from zero can't be centred without a bias; such problems aren't reduced.
     """
-    many = isinstance(X, np.ndarray) and len(X) >= MANY * (X.shape[1] + 2)
-    return many and (bias or not shifts_of(X).any())
+    tall = isinstance(X, np.ndarray) and len(X) >= MIN_ASPECT * (X.shape[1] + 2)
+    return tall and (bias or not shifts_of(X).any())
 
 
 def rows_of_squares(X: Floats, y: Floats, weights: Floats, bias: bool) -> Floats:
-    """Return rows (X, y), with a column of the bias before y, whose squares are weighted ones.
+    """Return rows (X, bias, y), scaled by the roots of weights.
 
-    Beside a bias columns and targets far from zero are less a constant.
+    With a bias, columns and targets far from zero are centred.
     """
     n, d = X.shape
     A = np.ones((n, d + bias + 1))
@@ -43,22 +43,22 @@ def rows_of_squares(X: Floats, y: Floats, weights: Floats, bias: bool) -> Floats
 def factors(
     A: Floats, pairs: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
 ) -> list[tuple[Floats, Floats]]:
-    """Return the factors of the rows of each fold, to train and to test."""
+    """Return the factors of the training rows and of the test rows of each fold."""
     tests = [factor(A[test]) for _, test in pairs]
     if not _each_once(len(A), pairs):
-        return [(factor(A[train]), own) for (train, _), own in zip(pairs, tests, strict=True)]
-    others = ([own for j, own in enumerate(tests) if j != k] for k in range(len(tests)))
-    return [(factor(np.vstack(rest)), own) for rest, own in zip(others, tests, strict=True)]
+        return [(factor(A[train]), test) for (train, _), test in zip(pairs, tests, strict=True)]
+    other_tests = ([test for j, test in enumerate(tests) if j != k] for k in range(len(tests)))
+    return [(factor(np.vstack(rest)), test) for rest, test in zip(other_tests, tests, strict=True)]
 
 
 def factor(A: Floats) -> Floats:
-    """Return the triangle of a QR factorisation, or few rows as they are."""
+    """Return the factor R of a QR factorisation, or A itself if it has few rows."""
     return A if len(A) <= A.shape[1] else la.qr(A, mode="r", check_finite=False)[0][: A.shape[1]]
 
 
 def _each_once(n: int, pairs: list[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> bool:
-    """Tell whether each row is tested once, and trains all other folds once."""
-    counts = [[np.bincount(own, minlength=n) for own in pair] for pair in pairs]
+    """Return whether each row is tested in one fold, and in all other folds a training row once."""
+    counts = [[np.bincount(numbers, minlength=n) for numbers in pair] for pair in pairs]
     tested = reduce(np.add, [test for _, test in counts])
     return len(pairs) > 1 and all(
         np.array_equal(train + test, tested) and (tested == 1).all() for train, test in counts

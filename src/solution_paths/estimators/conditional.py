@@ -1,4 +1,4 @@
-"""Intervals whose width follows features and a kernel, and that cover given these."""
+"""Intervals with conditional coverage, given features and a kernel."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from .checking import estimator
 class ConditionalConformal(RegressorMixin, BaseEstimator):
     """Conditional conformal prediction around any regression, exact and without a search.
 
-    The absolute residuals of rows that the regression wasn't fitted to are scores; those of a new
-    row may be as large as a quantile regression of scores says that is fitted to the new row, too.
-    Intervals cover with probability 1 - alpha at least not only on average, but in each group that
-    ``features`` names, and under each shift of the rows that features or the kernel express. See
-    `conditional_conformal_path`.
+    The scores are absolute residuals of calibration rows, to which the regression wasn't fitted.
+    The cutoff of a new row's score is a quantile regression of scores that is fitted to the new
+    row, too. Intervals cover with probability at least 1 - alpha, not only on average but in each
+    group that ``features`` names, and under each shift of the rows that features or the kernel
+    express. See `conditional_conformal_path`.
 
     Parameters
     ----------
     estimator : regressor
-        Any of scikit-learn's manner, such as `PathLasso`. One that is fitted already, and stays so,
-        is given as ``FrozenEstimator(estimator)``.
+        Any with scikit-learn's interface, such as `PathLasso`. Pass one that is already fitted as
+        ``FrozenEstimator(estimator)``.
     alpha : float, default 0.1
         The share of responses that may be missed.
     features : callable, optional
-        Of rows, returns (rows, k) numbers; an intercept is always beside them.
+        Returns (rows, k) numbers, given rows; an intercept is always added.
     kernel : {"linear", "rbf", "poly"}, optional
     gamma : float, optional
     degree, coef0
@@ -47,17 +47,17 @@ class ConditionalConformal(RegressorMixin, BaseEstimator):
     lam : float, default 1.0
         See `conditional_conformal_path`.
     calibration : float, default 0.5
-        The share of the rows that the estimator is not fitted to; all of them if it is frozen.
+        The share of calibration rows; all rows if the estimator is frozen.
     randomize : bool, default False
         Whether cutoffs are drawn so that coverage is 1 - alpha exactly.
     random_state : int or RandomState, optional
-        Of the rows, and of the cutoffs.
+        For the split of the rows, and for the cutoffs.
 
     Attributes
     ----------
     estimator_ : the estimator, fitted to the other rows
     scores_ : (n,) array
-        Absolute residuals of the rows that it wasn't fitted to.
+        Absolute residuals of the calibration rows.
     n_features_in_ : int
 
     Examples
@@ -86,7 +86,7 @@ class ConditionalConformal(RegressorMixin, BaseEstimator):
     random_state: Any = None
 
     def fit(self, X: Rows, y: ArrayLike) -> Self:
-        """Fit the estimator to some rows, and take the scores of the others.
+        """Fit the estimator to some rows, and compute the scores of the others.
 
         Parameters
         ----------
@@ -110,9 +110,9 @@ class ConditionalConformal(RegressorMixin, BaseEstimator):
                 rows, test_size=self.calibration, random_state=self.random_state
             )
             self.estimator_ = clone(self.estimator).fit(_safe_indexing(X, train), y[train])
-        self._X, own = _safe_indexing(X, rows), y[rows]
+        self._X, targets = _safe_indexing(X, rows), y[rows]
         predicted = self.estimator_.predict(self._X)
-        self.scores_ = np.abs(own - predicted)
+        self.scores_ = np.abs(targets - predicted)
         self.n_features_in_ = self.estimator_.n_features_in_
         return self
 
@@ -127,7 +127,7 @@ class ConditionalConformal(RegressorMixin, BaseEstimator):
         return np.asarray(self.estimator_.predict(X))
 
     def paths(self, X: Rows, alpha: float | None = None) -> list[ConditionalPath]:
-        """Return what is known of each new row: its score as a function of its dual.
+        """Return the path of each new row: its score as a function of its dual.
 
         Parameters
         ----------
@@ -159,5 +159,5 @@ class ConditionalConformal(RegressorMixin, BaseEstimator):
         share = rng.uniform(size=len(paths)) if self.randomize else np.ones(len(paths))
         pairs = zip(paths, share, strict=True)
         cutoff = np.array([path.cutoff(u - path.alpha) for path, u in pairs])
-        cutoff[cutoff < 0.0] = np.nan  # no residual is as small
+        cutoff[cutoff < 0.0] = np.nan  # no absolute residual is negative
         return f[:, None] + cutoff[:, None] * np.array([-1.0, 1.0])

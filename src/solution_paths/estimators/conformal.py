@@ -1,4 +1,4 @@
-"""Sets of responses or labels that cover whatever the distribution of the rows."""
+"""Sets of responses or labels with distribution-free coverage."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ def _same(value: float, n: int, count: int) -> float:
     return value
 
 
-def _shared(value: float, n: int, count: int) -> float:
-    """Of a penalty beside the mean loss of n rows."""
+def _of_mean(value: float, n: int, count: int) -> float:
+    """Convert a penalty of the mean loss of n rows to one of ``count`` rows."""
     return value * count / n
 
 
 class _Parameter(NamedTuple):
-    """An estimator's parameter, where its path may end, and what it is of the path of n rows.
+    """An estimator's parameter, the argument that limits its path, and its value on other paths.
 
-    ``place(value, n, count)`` is where the path is the model of ``count`` rows. ``beside`` names
-    penalties of the estimator that are `_shared`.
+    On the path of n rows, ``place(value, n, count)`` is where the model of ``count`` rows is.
+    ``other_penalty`` names a second penalty of the mean loss.
     """
 
     name: str
     limit: str
     place: Callable[[float, int, int], float]
-    beside: str = ""
+    other_penalty: str = ""
 
 
 ESTIMATORS: dict[type, _Parameter] = {
@@ -54,22 +54,22 @@ ESTIMATORS: dict[type, _Parameter] = {
     PathElasticNet: _Parameter("lam1", "lam1_min", _same),
     HuberPath: _Parameter("lam", "lam_min", _same),
     PathSVR: _Parameter("C", "C_max", _same),
-    KernelQuantileRegressor: _Parameter("lam", "lam_min", _shared),
+    KernelQuantileRegressor: _Parameter("lam", "lam_min", _of_mean),
     DrLAD: _Parameter("s", "s_max", _same, "lam2"),
 }
 CLASSIFIERS: dict[type, _Parameter] = {
     PathSVC: _Parameter("C", "C_max", _same),
     L1SVC: _Parameter("lam", "lam_min", _same),
-    ElasticNetSVC: _Parameter("lam1", "lam1_min", _shared, "lam2"),
+    ElasticNetSVC: _Parameter("lam1", "lam1_min", _of_mean, "lam2"),
 }
-SHRINKS = 2.0  # by how much a path goes beyond its parameter: models of one row less are on it
+PATH_MARGIN = 2.0  # factor by which a path goes beyond its parameter, for models of n - 1 rows
 
 
 @estimator
 class _Conformal(BaseEstimator):
-    """What these share: an estimator whose path holds the models of n rows and others."""
+    """A conformal predictor around an estimator, whose path has the models of n +- 1 rows."""
 
-    _change = 0  # of the number of rows
+    _change = 0  # from n to the number of rows of the models that are used
     _known = ESTIMATORS
 
     estimator: Any
@@ -88,42 +88,44 @@ class _Conformal(BaseEstimator):
         -------
         self
         """
-        own = self._parameter()
+        parameter = self._parameter()
         check_level(self.alpha)
         check_index(X, y, "y")
         self.estimator_ = self._model().fit(X, y)
-        path, value = self.estimator_.path_, float(getattr(self.estimator, own.name))
+        path, value = self.estimator_.path_, float(getattr(self.estimator, parameter.name))
         first = path[0] if isinstance(path, list) else path
         n = first.line.start.losses[0].pieces.knots.shape[0]
-        beside = getattr(self.estimator, own.beside) if own.beside else 0.0
-        if beside:
-            moved = {own.beside: _shared(beside, n, n + self._change)}
-            path = self._model().set_params(**moved).fit(X, y).path_
-        self._path, self._place = path, own.place(value, n, n + self._change)
+        penalty = (
+            getattr(self.estimator, parameter.other_penalty) if parameter.other_penalty else 0.0
+        )
+        if penalty:
+            changed = {parameter.other_penalty: _of_mean(penalty, n, n + self._change)}
+            path = self._model().set_params(**changed).fit(X, y).path_
+        self._path, self._place = path, parameter.place(value, n, n + self._change)
         self._y = self._targets(y, n)
         self.n_features_in_ = self.estimator_.n_features_in_
         self._prepare(X)
         return self
 
     def _model(self) -> Any:
-        """Return the estimator, not fitted, whose path ends a little beyond its parameter."""
-        own, model = self._parameter(), clone(self.estimator)
-        value = float(getattr(model, own.name))
-        if getattr(model, own.limit) in (None, 0.0) and value > 0.0:
-            limit = value * SHRINKS if own.limit.endswith("max") else value / SHRINKS
-            model.set_params(**{own.limit: limit})
+        """Return the unfitted estimator, whose path ends a little beyond its parameter."""
+        parameter, model = self._parameter(), clone(self.estimator)
+        value = float(getattr(model, parameter.name))
+        if getattr(model, parameter.limit) in (None, 0.0) and value > 0.0:
+            limit = value * PATH_MARGIN if parameter.limit.endswith("max") else value / PATH_MARGIN
+            model.set_params(**{parameter.limit: limit})
         return model
 
     def _targets(self, y: ArrayLike, n: int) -> NDArray[Any]:
         return check_vector(y, n, "y", scalar=False)
 
     def _prepare(self, X: Rows) -> None:
-        """Compute what all new rows share."""
+        """Compute what is common to all new rows."""
 
     def _parameter(self) -> _Parameter:
-        """Return the parameter of the estimator, which can be used."""
-        name, own = type(self).__name__, self._known.get(type(self.estimator))
-        if own is None:
+        """Return the estimator's parameter; refuse an estimator that can't be used."""
+        name, parameter = type(self).__name__, self._known.get(type(self.estimator))
+        if parameter is None:
             known = ", ".join(sorted(kind.__name__ for kind in self._known))
             raise ValueError(
                 f"{name} takes one of {known}, not {type(self.estimator).__name__}; of another "
@@ -131,8 +133,8 @@ class _Conformal(BaseEstimator):
             )
         if self.estimator.cv is not None:
             raise ValueError(
-                f"The estimator's {own.name} must not be chosen by the rows that {name} is fitted "
-                f"to: choose it by others, and give it with cv=None."
+                f"The estimator's {parameter.name} must not be chosen by the rows that {name} is "
+                f"fitted to: choose it by others, and give it with cv=None."
             )
         kernel, gamma = (getattr(self.estimator, part, None) for part in ("kernel", "gamma"))
         if kernel in ("rbf", "poly") and not isinstance(gamma, Real):
@@ -145,7 +147,7 @@ class _Conformal(BaseEstimator):
                 f'class_weight="balanced" would be taken from the rows that {name} is fitted to; '
                 "give the estimator a dict."
             )
-        return own
+        return parameter
 
     def predict(self, X: Rows) -> NDArray[Any]:
         """Return the predictions (m,) of the estimator, fitted to all rows.
@@ -167,7 +169,7 @@ class _Conformal(BaseEstimator):
 
 @estimator
 class _Full(_Conformal):
-    """What is refitted with each new row."""
+    """A predictor whose estimator is refitted with each new row."""
 
     _change = 1
 
@@ -178,7 +180,7 @@ class _Full(_Conformal):
         self._groups = None if self.groups is None else np.asarray(self.groups(X))
 
     def _grouped(self, X: Rows) -> tuple[Any, Any] | None:
-        """Return the groups of the rows and of new ones."""
+        """Return the groups of the training rows and of new rows."""
         if self.groups is None:
             return None
         return self._groups, np.asarray(self.groups(X))
@@ -189,18 +191,18 @@ class FullConformal(RegressorMixin, _Full):
 
     For each new row the model is refitted to all n + 1 rows with every response y, which is a
     path; the set holds the y whose residual is not among the largest. It covers the response with
-    probability 1 - alpha at least, for any exchangeable rows. See `conformal_path`.
+    probability at least 1 - alpha, for any exchangeable rows. See `conformal_path`.
 
     Parameters
     ----------
     estimator : PathLasso, PathElasticNet, HuberPath, PathSVR, KernelQuantileRegressor or DrLAD
-        With its parameter given, not chosen by ``cv``, and with a kernel ``gamma`` as a number:
-        what depends on the rows must not treat the new one differently.
+        Its parameter must be given, not chosen by ``cv``, and with a kernel ``gamma`` must be a
+        number: values taken from the rows would treat the new row differently.
     alpha : float, default 0.1
         The share of responses that may be missed.
     groups : callable, optional
-        Of rows, returns the group of each: residuals are compared within the new row's, so that
-        each group is covered (Mondrian conformal prediction).
+        Returns the group of each row, given rows. Residuals are compared within the new row's
+        group, so that each group is covered (Mondrian conformal prediction).
 
     Attributes
     ----------
@@ -218,7 +220,7 @@ class FullConformal(RegressorMixin, _Full):
     """
 
     def paths(self, X: Rows) -> list[ConformalPath]:
-        """Return what is known of each new row: its p-value as a function of the response.
+        """Return the path of each new row: its p-value as a function of the response.
 
         Parameters
         ----------
@@ -247,11 +249,13 @@ class FullConformal(RegressorMixin, _Full):
         X, alpha
             See `predict_set`.
         """
-        found = [(own[0, 0], own[-1, 1]) for own in self.predict_set(X, alpha)]
-        return np.array(found).reshape(-1, 2)
+        intervals = [
+            (interval_set[0, 0], interval_set[-1, 1]) for interval_set in self.predict_set(X, alpha)
+        ]
+        return np.array(intervals).reshape(-1, 2)
 
     def p_values(self, X: Rows, y: ArrayLike) -> Floats:
-        """Return how plausible responses (m,) of new rows are: (m,) p-values.
+        """Return the p-values (m,) of responses (m,) of new rows.
 
         Parameters
         ----------
@@ -268,10 +272,10 @@ class FullConformal(RegressorMixin, _Full):
 class FullConformalClassifier(ClassifierMixin, _Full):
     """Full conformal prediction of labels around an SVM, exact.
 
-    For each new row the machine, or each class's machine against the rest, is refitted to all n + 1
-    rows with each label; the set holds the labels of which the row's margin is not among the least.
-    It holds the right one with probability 1 - alpha at least, for any exchangeable rows; and may
-    be empty, or hold several. See `conformal_labels`.
+    For each new row the SVM, or each class's SVM against the rest, is refitted to all n + 1 rows
+    with each label; the set holds the labels for which the row's margin is not among the least. It
+    holds the right label with probability at least 1 - alpha, for any exchangeable rows; it may be
+    empty, or hold several. See `conformal_labels`.
 
     Parameters
     ----------
@@ -282,7 +286,7 @@ class FullConformalClassifier(ClassifierMixin, _Full):
     groups : callable, optional
         See `FullConformal`.
     by_label : bool, default False
-        Whether rows are compared with those of the same label alone, so that each is covered.
+        Whether rows are compared only with rows of the same label, so that each label is covered.
 
     Attributes
     ----------
@@ -313,7 +317,7 @@ class FullConformalClassifier(ClassifierMixin, _Full):
         self.classes_ = self.estimator_.classes_
 
     def labels(self, X: Rows) -> ConformalLabels:
-        """Return what is known of new rows: p-values of all labels, and a certificate.
+        """Return p-values of all labels of new rows, with a certificate.
 
         Parameters
         ----------
@@ -336,7 +340,7 @@ class FullConformalClassifier(ClassifierMixin, _Full):
         return self.labels(X).prediction_sets(self._level(alpha))
 
     def p_values(self, X: Rows) -> Floats:
-        """Return how plausible each label is, (m, k), in the order of ``classes_``.
+        """Return the p-values of all labels, (m, k), in the order of ``classes_``.
 
         Parameters
         ----------
@@ -349,7 +353,7 @@ class FullConformalClassifier(ClassifierMixin, _Full):
 class JackknifePlus(RegressorMixin, _Conformal):
     """Jackknife+ intervals around a regression, whose n leave-one-out models are exact; or CV+.
 
-    They cover the response with probability 1 - 2 alpha at least, for any exchangeable rows, and
+    They cover the response with probability at least 1 - 2 alpha, for any exchangeable rows, and
     usually about 1 - alpha; one fit serves all new rows. See `leave_one_out`.
 
     Parameters
@@ -366,7 +370,7 @@ class JackknifePlus(RegressorMixin, _Conformal):
     loo_ : LeaveOneOut
         Without ``cv``.
     models_ : list of estimators
-        With ``cv``, of each fold.
+        With ``cv``: one for each fold.
     n_features_in_ : int
 
     Examples

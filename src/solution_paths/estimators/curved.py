@@ -1,4 +1,4 @@
-"""Estimators of generalised linear models, whose paths are curves, known within a bound."""
+"""Estimators of generalised linear models, whose curved paths are known within a bound."""
 
 from __future__ import annotations
 
@@ -17,51 +17,56 @@ from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_number
 from .base import Linear, LinearRegressor
 from .checking import ClassWeight, estimator
-from .single_path import Stated, TwoClasses, two_classes
+from .single_path import BinaryClassifier, SinglePath, two_classes
 from .tuning import Tuned
 
-SMALLEST = 1e-4  # by default lam_min of the largest correlation, from which on l1 leaves w = 0
-ROUNDING = 1e-12  # of the terms of a correlation: a smaller one is none
+DEFAULT_LAM_MIN = 1e-4  # relative to the largest correlation, from which on the l1 optimum is w = 0
+CORRELATION_ROUNDING = 1e-12  # relative to its terms: a smaller correlation counts as zero
 
 
 class Curved(Tuned):
-    """One whose path goes down to a least lam; a child gives ``_path(X, y, **options)``."""
+    """An estimator whose path in lam ends at a positive lam_min."""
 
     _parameter = "lam"
     _above = 0.0
     _stronger = "larger"
     _sparse = True
-    _model: Stated
+    _model: SinglePath
 
     def _least(self, X: Any, y: Floats, weights: Floats | None) -> float:
-        """Return where the path ends: as is said, else at lam, or low enough to choose among."""
+        """Return where the path ends: lam_min, else lam, or with ``cv`` a low default."""
         if self.lam_min is not None:
             return check_number(self.lam_min, "lam_min", above=0)
         if self.cv is None:
             return check_number(self.lam, "lam", above=0)
-        own = np.ones(len(y)) if weights is None else weights
-        a = own * (y - np.average(y, weights=own))
-        largest, rounding = np.abs(X.T @ a).max(), ROUNDING * (abs(X).T @ np.abs(a)).max()
-        return SMALLEST * float(largest) if largest > rounding else 1.0
+        sample_weights = np.ones(len(y)) if weights is None else weights
+        residuals = sample_weights * (y - np.average(y, weights=sample_weights))
+        largest, rounding = (
+            np.abs(X.T @ residuals).max(),
+            CORRELATION_ROUNDING * (abs(X).T @ np.abs(residuals)).max(),
+        )
+        return DEFAULT_LAM_MIN * float(largest) if largest > rounding else 1.0
 
-    def _stated(self, path: Any, X: Any, y: Any, values: Floats, weights: Floats | None) -> Stated:
-        """Return what is fitted: where a path breaks off, the part that keeps the bound."""
+    def _followed(
+        self, path: Any, X: Any, y: Any, values: Floats, weights: Floats | None
+    ) -> SinglePath:
+        """Return the fitted path; where it breaks off, the part that keeps the bound."""
         options: dict[str, Any] = self._given("l1_ratio", "eps")
         options["callback"] = self._check()["callback"]
         if weights is not None:
             options["sample_weight"] = weights
         try:
-            return Stated(path(X, y, self._least(X, values, weights), **options))
+            return SinglePath(path(X, y, self._least(X, values, weights), **options))
         except PathError as error:
             if error.path is None or self.check == "raise":
                 raise
-            model = Stated(error.path)
+            model = SinglePath(error.path)
             model.errors = [error]
             return model
 
 
 @estimator
-class PathLogisticRegression(Curved, TwoClasses, Linear, Tuned):
+class PathLogisticRegression(Curved, BinaryClassifier, Linear, Tuned):
     """Logistic regression that knows a solution within a bound for every lam; see `logistic_path`.
 
     Minimises ``sum_i s_i log(1 + exp(-y_i (w.x_i + b))) + lam (r ||w||_1 + (1 - r)/2 ||w||^2)`` of
@@ -71,13 +76,13 @@ class PathLogisticRegression(Curved, TwoClasses, Linear, Tuned):
     Parameters
     ----------
     lam : float, default 1.0
-        Weight of the penalty, > 0; scikit-learn's C is 1 / lam. Not looked at with ``cv``.
+        Weight of the penalty, > 0; scikit-learn's C is 1 / lam. Ignored with ``cv``.
     l1_ratio : float, default 1.0
         From 0 to 1: 1 is the l1 penalty, 0 the ridge, between them is the elastic net.
     lam_min : float, optional
         Where the path ends. By default at lam, where the solution is optimal to eps / 100; with
-        ``cv`` at 1e-4 of the largest ``|sum_i s_i (y_i - mean) x_ij|``, y being 0 or 1: beyond that
-        correlation the l1 penalty leaves no coefficient.
+        ``cv`` at 1e-4 of the largest ``|sum_i s_i (y_i - mean) x_ij|``, y being 0 or 1: above that
+        correlation the l1 penalty makes all coefficients zero.
     eps : float, default 0.0001
         The bound, see `logistic_path`.
     class_weight : dict or "balanced", optional
@@ -86,14 +91,14 @@ class PathLogisticRegression(Curved, TwoClasses, Linear, Tuned):
         Choose lam: the mean of the folds' errors, each of an approximate path, is minimised over
         all lam from the largest lam_min on.
     scoring : str, (str, label) or (classes, classes) array, default "log_loss"
-        What a fold's error is: that of probabilities (within 1e-7, see
+        The error of a fold: that of probabilities (within 1e-7, see
         `ApproximatePath.error_curve`), or of labels or decisions, as in `PathSVC`.
     rule : {"min", "1se"}
     n_jobs : int, optional
     callback
         See `PathSVC`.
     check : {"warn", "raise", "ignore"}
-        See `PathSVC`; here an answer is right if its duality gap is at most eps.
+        See `PathSVC`; here a solution is reliable if its duality gap is at most eps.
 
     Attributes
     ----------
@@ -169,9 +174,9 @@ class PathLogisticRegression(Curved, TwoClasses, Linear, Tuned):
         f = self.decision_function(X)
         return -np.logaddexp(0.0, np.column_stack([f, -f]))
 
-    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SinglePath:
         classes = two_classes(y)
-        return self._stated(logistic_path, X, y, (y == classes[1]).astype(float), weights)
+        return self._followed(logistic_path, X, y, (y == classes[1]).astype(float), weights)
 
 
 @estimator
@@ -185,18 +190,18 @@ class PathPoissonRegressor(Curved, LinearRegressor, Tuned):
     Parameters
     ----------
     lam : float, default 1.0
-        Weight of the penalty, > 0; not looked at with ``cv``.
+        Weight of the penalty, > 0; ignored with ``cv``.
     l1_ratio : float, default 1.0
         From 0 to 1: 1 is the l1 penalty, 0 the ridge, between them is the elastic net.
     lam_min, eps
         See `PathLogisticRegression`.
     cv : int, splitter or iterable of (train, test), optional
         Choose lam: the mean of the folds' errors, each of an approximate path, is minimised over
-        all lam from the largest lam_min on. A fold whose training counts are all alike, as without
+        all lam from the largest lam_min on. A fold whose training counts are all equal, as without
         an event, is left out, and a warning says so.
     scoring : {"deviance"}
-        The mean deviance, within 1e-7, see `ApproximatePath.error_curve`; scikit-learn's
-        "neg_mean_poisson_deviance" will do.
+        The mean deviance, within 1e-7, see `ApproximatePath.error_curve`; scikit-learn's name
+        "neg_mean_poisson_deviance" is accepted.
     rule : {"min", "1se"}
     n_jobs : int, optional
     callback
@@ -252,8 +257,8 @@ class PathPoissonRegressor(Curved, LinearRegressor, Tuned):
         """
         return float(d2_tweedie_score(y, self.predict(X), sample_weight=sample_weight, power=1))
 
-    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
-        return self._stated(poisson_path, X, y, y, weights)
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SinglePath:
+        return self._followed(poisson_path, X, y, y, weights)
 
     def _unfit(self, y: NDArray[Any]) -> str | None:
         if np.ptp(y) > 0.0:

@@ -1,4 +1,4 @@
-"""What was fitted: one path or one for each class, their predictions and exact errors."""
+"""Fitted models: one path, or one for each class; their predictions and exact errors."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from ..validation import Floats, check_number
 from ..verify.verdict import Certificate
 
 PENALTIES = ("lam", "lam1")
-VALUES = 4_000_000  # that are held at a time, of all classes at all breakpoints
+VALUES_AT_ONCE = 4_000_000  # decisions of all classes at all breakpoints, 32 MB
 
 
 class Followed(NamedTuple):
-    """A path, from where to where it is known, and its error where it broke off."""
+    """A path, the interval on which it is known, and the error where it broke off."""
 
     path: SolutionPath
     begin: float
@@ -34,42 +34,44 @@ class Followed(NamedTuple):
 
 
 class Fitted:
-    """What an estimator keeps of its training data: paths in one parameter.
+    """A fitted model: paths in one parameter.
 
     Attributes
     ----------
     paths : list of SolutionPath
     labels : list
-        Whose against the rest the paths are; None for a path alone.
+        The class of each path that is one against the rest; None for a single path.
     begin, end : float
-        From where to where all paths are known, in the estimator's parameter.
+        The interval of the estimator's parameter on which all paths are known.
     errors : list of PathError
-        Of the paths that broke off.
+        Errors of the paths that broke off.
     unit : float
-        What the paths' parameter is where the estimator's is 1.
+        The paths' parameter where the estimator's is 1.
     rows : (n,) int array
-        The rows that they are of, of all that were given: those with some weight.
+        Indices of the fitted rows: those with positive weight.
     kept : (n,) int array or None
-        The same, where that says which columns of kernel values are used.
+        The same, if columns of kernel values have to be selected by it.
     codes : (n,) int array or None
-        The classes of these rows, as indices into those of the estimator.
+        The classes of these rows, as indices into the estimator's classes.
     """
 
     rows: NDArray[np.int64]
     kept: NDArray[np.int64] | None = None
     codes: NDArray[np.int64] | None = None
 
-    def __init__(self, found: list[Followed], labels: list[Any] | None = None, unit: float = 1.0):
-        self.paths: list[Any] = [own.path for own in found]
-        self.labels = [None] * len(found) if labels is None else labels
-        self.begin = max((own.begin for own in found), default=0.0) / unit
-        self.end = min((own.end for own in found), default=np.inf) / unit
-        self.errors = [own.error for own in found if own.error is not None]
+    def __init__(
+        self, followed_paths: list[Followed], labels: list[Any] | None = None, unit: float = 1.0
+    ):
+        self.paths: list[Any] = [one.path for one in followed_paths]
+        self.labels = [None] * len(followed_paths) if labels is None else labels
+        self.begin = max((one.begin for one in followed_paths), default=0.0) / unit
+        self.end = min((one.end for one in followed_paths), default=np.inf) / unit
+        self.errors = [one.error for one in followed_paths if one.error is not None]
         self.unit = unit
 
     @property
     def path(self) -> SolutionPath | list[SolutionPath] | None:
-        """The path, or those of all classes in their order; None where there is none."""
+        """The path, or the paths of all classes in their order; None where there is none."""
         if not self.paths:
             return None
         return self.paths[0] if len(self.paths) == 1 else self.paths
@@ -82,26 +84,26 @@ class Fitted:
                 error = self.errors[0]
                 raise PathError(f"{name} = {t:g} could not be reached: {error}", error.path)
         least = None if above == self.begin else self.begin
-        return check_number(t, name, above=above, least=least, most=most(self.end))
+        return check_number(t, name, above=above, least=least, most=upper_limit(self.end))
 
     def place(self, path: SolutionPath, t: float) -> float:
         """Return the parameter of one of the paths where the estimator's is t."""
-        return inside(path, t * self.unit)
+        return clipped(path, t * self.unit)
 
     def certificates(self, t: float) -> list[tuple[Any, SolutionPath, Certificate]]:
         """Return labels, paths and certificates of the solutions at t that are not reliable."""
-        found = [
+        certificates = [
             (label, path, path.certify(at=[self.place(path, t)]))
             for label, path in zip(self.labels, self.paths, strict=True)
         ]
-        return [own for own in found if not own[2].reliable]
+        return [entry for entry in certificates if not entry[2].reliable]
 
     def expansions(self, t: float) -> Floats:
-        """Return (outputs, n): what each training row counts in f(x) = sum_i a_i k(x_i, x) + b."""
+        """Return (outputs, n) coefficients a_i of f(x) = sum_i a_i k(x_i, x) + b."""
         return np.vstack([path.expansion(self.place(path, t)) for path in self.paths])
 
     def columns(self, K: Any) -> Any:
-        """Return the kernel values with the training rows that have a weight."""
+        """Return the kernel values with the training rows of positive weight."""
         return K if self.kept is None else K[:, self.kept]
 
     def decision(self, X: Any, t: float) -> Floats:
@@ -114,8 +116,8 @@ class Fitted:
     ) -> Curve:
         """Return the mean error, over weighted rows, as an exact function of the parameter.
 
-        Of labels with all that there are, of which a fold may know some only: an unknown one is
-        wrong everywhere.
+        ``classes`` are all classes, of which a fold may know some only: a row of an unknown class
+        is an error everywhere.
         """
         return self.paths[0]._error_curve(X, y, metric, weights, classes=classes)
 
@@ -129,13 +131,13 @@ class Fitted:
 
 
 class OneVsRest(Fitted):
-    """A path for two classes, or one for each of more, against all others.
+    """A path for two classes, or one for each class against the rest.
 
     Parameters
     ----------
     fit : callable
-        Maps X and two labels (-1, +1, where there are more classes) to a path, and what else is
-        given here.
+        Returns a path, given X, two labels (-1 and +1 where there are more classes) and the other
+        arguments.
     X, y : rows and labels
     """
 
@@ -148,17 +150,17 @@ class OneVsRest(Fitted):
         **options: Any,
     ):
         self.classes = np.unique(y)
-        if len(self.classes) == 2:  # a path alone knows its labels
+        if len(self.classes) == 2:  # the path's own labels are the classes
             super().__init__([followed(fit, X, y, *others, **options)])
             return
-        found: list[Followed] = []
+        followed_paths: list[Followed] = []
         for label in self.classes.tolist():
             with warnings.catch_warnings():
-                if found:  # what there is to say of X has been said
+                if followed_paths:  # warnings about X were given before
                     warnings.simplefilter("ignore", PathWarning)
-                own = np.where(y == label, 1.0, -1.0)
-                found.append(followed(fit, X, own, *others, label=label, **options))
-        super().__init__(found, self.classes.tolist())
+                signs = np.where(y == label, 1.0, -1.0)
+                followed_paths.append(followed(fit, X, signs, *others, label=label, **options))
+        super().__init__(followed_paths, self.classes.tolist())
 
     def decision(self, X: Any, t: float) -> Floats:
         """Return f, (m,) or (m, classes), at parameter t."""
@@ -168,7 +170,7 @@ class OneVsRest(Fitted):
         return joint_decision(self.paths, X, self.unit * t, places)
 
     def label(self, f: Floats) -> NDArray[Any]:
-        """Return the labels that decisions stand for."""
+        """Return the labels of decisions."""
         positive = self.paths[0].reading.positive
         return self.classes[np.argmax(f, axis=1) if f.ndim == 2 else positive(f).astype(int)]
 
@@ -177,27 +179,27 @@ class OneVsRest(Fitted):
     ) -> Curve:
         """Return the mean error as an exact step function; see `Fitted.error`."""
         if len(self.paths) == 1:
-            found = super().error(X, y, metric, weights, classes)
+            curve = super().error(X, y, metric, weights, classes)
         else:
-            every = self.classes if classes is None else classes
-            right, known = indices(every, y), indices(every, self.classes)
+            all_classes = self.classes if classes is None else classes
+            right, known = indices(all_classes, y), indices(all_classes, self.classes)
 
             def judge(ends: tuple[float, float], labels: Labels) -> Curve:
-                own = labels._replace(first=known[labels.first], after=known[labels.after])
-                return label_error(ends, own, right, weights, metric, every)
+                mapped = labels._replace(first=known[labels.first], after=known[labels.after])
+                return label_error(ends, mapped, right, weights, metric, all_classes)
 
-            found = self._joint_error(X, judge)
-        return found.over(self.begin, self.end)
+            curve = self._joint_error(X, judge)
+        return curve.over(self.begin, self.end)
 
     def _joint_error(self, X: Any, judge: Callable[[tuple[float, float], Labels], Curve]) -> Curve:
-        """Return an error of the label of the largest decision, by what makes one of labels."""
+        """Return the error of the label with the largest decision; ``judge`` makes it of labels."""
         joint, ends = Joint(self.paths), np.array([self.begin, self.end])
-        size = max(1, VALUES // (len(joint.t) * len(self.paths)))
-        parts = [joint.labels(X[k : k + size]) for k in range(0, X.shape[0], size)]
-        curve = judge((self.begin, self.end), Labels.together(parts).until(self.end))
-        known = self.paths[0].scale.value(joint.edges[[0, -1]])
-        known = known[(known > ends[0]) & (known < ends[1])]
-        curve = curve.on(np.union1d(curve.edges, known))
+        size = max(1, VALUES_AT_ONCE // (len(joint.t) * len(self.paths)))
+        blocks = [joint.labels(X[k : k + size]) for k in range(0, X.shape[0], size)]
+        curve = judge((self.begin, self.end), Labels.together(blocks).until(self.end))
+        edges = self.paths[0].scale.value(joint.edges[[0, -1]])
+        edges = edges[(edges > ends[0]) & (edges < ends[1])]
+        curve = curve.on(np.union1d(curve.edges, edges))
         return replace(curve, log=self.paths[0].parameter in SCALES)
 
 
@@ -206,7 +208,7 @@ def followed(
 ) -> Followed:
     """Return a path as far as it could be followed; errors name the class against the rest.
 
-    One in a penalty is constant after its last value, where w = 0.
+    A path in a penalty is constant beyond its last value, where w = 0.
     """
     try:
         path, lost = fit(*arguments, **options), None
@@ -218,7 +220,7 @@ def followed(
     begin, end = path.range
     if path.parameter not in PENALTIES:
         return Followed(path, begin, end, lost)
-    if lost is None:  # one that was told where to stop isn't known below that
+    if lost is None:  # a path with a limit isn't known below it
         return Followed(path, begin if "limit" in path.diagnostics else 0.0, np.inf, None)
     zero = end < np.inf and path.linear and not path.coef(end).any()
     return Followed(path, begin, np.inf if zero else end, lost)
@@ -228,11 +230,11 @@ def _against(label: Any) -> str:
     return f"The class {label!r} against the rest"
 
 
-def most(end: float) -> float | None:
-    """Return a limit as `check_number` takes it."""
+def upper_limit(end: float) -> float | None:
+    """Return the end of a path as `check_number` takes it: None for infinity."""
     return end if end < np.inf else None
 
 
-def inside(path: SolutionPath, t: float) -> float:
-    """Return t, or the path's nearest value: beyond it a path in a penalty doesn't change."""
+def clipped(path: SolutionPath, t: float) -> float:
+    """Return t, clipped to the path's range if that is in a penalty: it is constant beyond."""
     return min(max(t, path.range[0]), path.range[1]) if path.parameter in PENALTIES else t

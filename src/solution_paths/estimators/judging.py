@@ -1,4 +1,4 @@
-"""What users are told about the solution that an estimator hands out: nothing where it is right."""
+"""Warnings and errors about the solution of an estimator that is not reliable."""
 
 from __future__ import annotations
 
@@ -19,32 +19,38 @@ def judge(model: Fitted, t: float, where: str, check: str, chosen_by: list[Fitte
     Parameters
     ----------
     model : Fitted
-        Of all rows.
+        The fit to all rows.
     t : float
         The parameter's value.
     where : str
-        What users call it, as in "at C = 3".
+        How the message names it, as in "at C = 3".
     check : {"warn", "raise", "ignore"}
     chosen_by : list of Fitted
-        Those of folds, whose errors at t decided about it.
+        The fits to the folds whose errors at t chose the parameter.
     """
     if check == "ignore":
         return
     doubts = model.certificates(t)
-    of_folds = [found for found in (fold.certificates(t) for fold in chosen_by) if found]
-    every = doubts + [one for found in of_folds for one in found]
-    if not every:
+    of_folds = [
+        doubts_of_fold
+        for doubts_of_fold in (fold.certificates(t) for fold in chosen_by)
+        if doubts_of_fold
+    ]
+    all_doubts = doubts + [entry for doubts_of_fold in of_folds for entry in doubts_of_fold]
+    if not all_doubts:
         return
     labels = [repr(label) for label, _, _ in doubts if label is not None]
     whose = f" of {_listed(labels)} against the rest" if labels else ""
     if of_folds:
         folds = f"those of {len(of_folds)} of {len(chosen_by)} folds"
         whose = f"{whose} and {folds}" if doubts else f" in {folds[9:]}, which cv compares,"
-    worst = max((certificate for _, _, certificate in every), key=lambda own: own.error)
+    worst = max(
+        (certificate for _, _, certificate in all_doubts), key=lambda certificate: certificate.error
+    )
     limit, what = ERROR_LIMIT, "objective and in optimality conditions"
     if isinstance(worst, GapCertificate):
         limit, what = worst.limit, "objective"
-    _, path, _ = every[0]
+    _, path, _ = all_doubts[0]
     problem = path.line.start
     stated = isinstance(problem, Problem)
     remedy = remedy_for(problem) if stated else "scale the columns of X alike"
@@ -62,8 +68,10 @@ def _listed(labels: list[str]) -> str:
     return f"{kind} {', '.join(labels)}"
 
 
-def warn_of_cut(name: str, begin: float, end: float, errors: list[PathError], check: str) -> None:
-    """Warn, once, if a parameter could not be chosen among all values."""
+def warn_of_truncation(
+    name: str, begin: float, end: float, errors: list[PathError], check: str
+) -> None:
+    """Warn, once, if a parameter was chosen from a part of its range only."""
     if not errors or check == "ignore":
         return
     paths = "a path" if len(errors) == 1 else f"{len(errors)} paths"

@@ -1,4 +1,4 @@
-"""The lasso, whose penalty is fixed, or chosen exactly by cross-validation."""
+"""The lasso, whose penalty is given, or chosen exactly by cross-validation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .tuning import Tuned
 
 
 class InAlpha(Fitted):
-    """A lasso's path in lam, by alpha = lam / sum_i s_i."""
+    """A lasso's path in lam, as a function of alpha = lam / sum_i s_i."""
 
     def error(
         self, X: Any, y: Floats, metric: Metric, weights: Floats, classes: Any = None
@@ -35,12 +35,12 @@ class InAlpha(Fitted):
 
 
 class OfFactor(InAlpha):
-    """The same of few rows that stand for many, of which the last coefficient is the bias."""
+    """A lasso fitted to a QR factor of the rows; its last coefficient is the bias."""
 
     def error(
         self, X: Any, y: Floats, metric: Metric, weights: Floats, classes: Any = None
     ) -> Curve:
-        """Return the mean error over rows with targets y, for which those of X (with y) stand."""
+        """Return the mean error over rows with targets y; X is the factor of these rows and y."""
         curve = super().error(X[:, :-1], X[:, -1], metric, np.ones(len(X)))
         unit = error_of_mean(y, weights / weights.sum(), metric)
         return replace(curve.times(len(X) / weights.sum()), unit=unit)
@@ -56,7 +56,7 @@ class PathLasso(LinearRegressor, Tuned):
     Parameters
     ----------
     alpha : float, default 1.0
-        Weight of the penalty, >= 0; not looked at with ``cv``.
+        Weight of the penalty, >= 0; ignored with ``cv``.
     fit_intercept : bool, default True
         Whether b is fitted; without, b = 0.
     positive : bool, default False
@@ -66,15 +66,15 @@ class PathLasso(LinearRegressor, Tuned):
     alpha_min : float, default 0.0
         Where the path begins, >= 0.
     cv : int, splitter or iterable of (train, test), optional
-        Choose alpha exactly: the mean of the folds' errors is a piecewise quadratic (or, if
-        absolute, linear) function of alpha, whose minimiser over all alpha >= 0 is taken. Squared
-        errors of many rows are those of few (a QR factorisation of each fold's), to its rounding.
+        Choose alpha exactly: the mean of the folds' errors, a piecewise quadratic (if absolute,
+        linear) function of alpha, is minimised over all alpha >= 0. Squared errors of many rows are
+        computed from a QR factorisation of each fold, to its rounding.
     scoring : str or (str, float), default "squared"
-        What a fold's error is: the mean "squared" or "absolute" error, the pinball loss of a
-        quantile, ``("pinball", 0.9)``, or the share of "pairs" of rows in the wrong order;
-        scikit-learn's "neg_mean_squared_error" and its like will do. "r2",
-        "d2_absolute_error_score" and ``("d2_pinball_score", 0.9)`` compare a fold's error with that
-        of the best constant: it is 1 less the score.
+        The error of a fold: the mean "squared" or "absolute" error, the pinball loss of a
+        quantile, ``("pinball", 0.9)``, or the share of "pairs" of rows in the wrong order; names of
+        scikit-learn such as "neg_mean_squared_error" are accepted. With "r2",
+        "d2_absolute_error_score" and ``("d2_pinball_score", 0.9)`` the error is 1 minus the score,
+        which compares a fold's error with that of the best constant.
     rule : {"min", "1se"}
     n_jobs : int, optional
     callback
@@ -120,17 +120,17 @@ class PathLasso(LinearRegressor, Tuned):
     scoring: Judge = "squared"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> InAlpha:
-        own = self._given("fit_intercept", "positive", "penalty_factor", "bounds")
+        options = self._given("fit_intercept", "positive", "penalty_factor", "bounds")
         total = float(X.shape[0] if weights is None else weights.sum())
-        return self._in_alpha(InAlpha, X, y, total, own | {"sample_weight": weights})
+        return self._in_alpha(InAlpha, X, y, total, options | {"sample_weight": weights})
 
     def _in_alpha(
-        self, kind: type[InAlpha], X: Any, y: NDArray[Any], total: float, own: dict[str, Any]
+        self, kind: type[InAlpha], X: Any, y: NDArray[Any], total: float, options: dict[str, Any]
     ) -> InAlpha:
-        """Return the path of rows whose weights add up to a total."""
+        """Return the path of rows whose weights sum to ``total``."""
         least = check_number(self.alpha_min, "alpha_min", least=0)
-        own |= {"lam_min": least * total} | self._check()
-        model = kind([followed(lasso_path, X, y, **own)], unit=total)
+        options |= {"lam_min": least * total} | self._check()
+        model = kind([followed(lasso_path, X, y, **options)], unit=total)
         model.begin = least if model.begin > 0.0 and not model.errors else model.begin
         return model
 
@@ -141,18 +141,23 @@ class PathLasso(LinearRegressor, Tuned):
     ) -> list[Callable[[], tuple[Fitted, Curve]]]:
         if self._metric().name != "squared" or not compressible(X, self.fit_intercept):
             return super()._folds(X, y, weights, pairs)
-        found = factors(rows_of_squares(X, y, weights, self.fit_intercept), pairs)
+        fold_factors = factors(rows_of_squares(X, y, weights, self.fit_intercept), pairs)
         return [
             partial(
-                self._short_fold, train, test, float(weights[own].sum()), y[left], weights[left]
+                self._short_fold,
+                train,
+                test,
+                float(weights[train_rows].sum()),
+                y[test_rows],
+                weights[test_rows],
             )
-            for (train, test), (own, left) in zip(found, pairs, strict=True)
+            for (train, test), (train_rows, test_rows) in zip(fold_factors, pairs, strict=True)
         ]
 
     def _short_fold(
         self, train: Floats, test: Floats, total: float, y: Floats, weights: Floats
     ) -> tuple[Fitted, Curve]:
-        """Return what `_fold` does, of factors of rows; y and weights are those to test."""
+        """Return what `_fold` does, given factors of rows; y and weights are of the test rows."""
         model = self._in_alpha(OfFactor, train[:, :-1], train[:, -1], total, self._with_bias())
         return model, self._error(model, test, y, weights)
 
@@ -160,7 +165,7 @@ class PathLasso(LinearRegressor, Tuned):
         """Return the options of a lasso whose last coefficient is the bias, if there is one."""
         d, bias = self.n_features_in_, int(self.fit_intercept)
         factor = np.ones(d) if self.penalty_factor is None else np.asarray(self.penalty_factor)
-        own: dict[str, Any] = {
+        options: dict[str, Any] = {
             "fit_intercept": False,
             "penalty_factor": np.append(factor, [0.0] * bias),
         }
@@ -168,5 +173,5 @@ class PathLasso(LinearRegressor, Tuned):
             ends = (-np.inf, np.inf) if self.bounds is None else self.bounds
             low, high = (np.full(d, np.asarray(end, dtype=np.float64)) for end in ends)
             low = np.maximum(low, 0.0) if self.positive else low
-            own["bounds"] = np.append(low, [-np.inf] * bias), np.append(high, [np.inf] * bias)
-        return own
+            options["bounds"] = np.append(low, [-np.inf] * bias), np.append(high, [np.inf] * bias)
+        return options

@@ -1,4 +1,4 @@
-"""Robust machines whose robustness is fixed, or chosen exactly by cross-validation."""
+"""Robust estimators whose robustness is given, or chosen exactly by cross-validation."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class OutlierSVC(PathClassifier, Expanded, Tuned):
     """Robust support vector classifier that knows its solutions for all weights theta of outliers.
 
     Minimises ``1/2 ||w||^2 + C sum_i l(y_i f(x_i))``, f(x) = w.x + b, where l is the hinge loss for
-    margins above 0, and grows only theta times as fast below: a sample on the wrong side counts as
-    an outlier. It follows one local optimum from the standard machine (theta = 1) on; see
+    margins above 0, and has theta times the slope below: a sample on the wrong side counts as an
+    outlier. It follows one local optimum from that of the standard SVM (theta = 1); see
     `outlier_svm_path`. Sample weights multiply C. Where f is 0 for two classes, the more frequent
-    of the training rows is predicted.
+    class of the training rows is predicted.
 
     Parameters
     ----------
     theta : float, default 0.0
-        Weight of outliers in [0, 1]; not looked at with ``cv``.
+        Weight of outliers in [0, 1]; ignored with ``cv``.
     C : float, default 1.0
         Cost of each sample, > 0.
     fit_intercept : bool, default True
@@ -81,8 +81,8 @@ class OutlierSVC(PathClassifier, Expanded, Tuned):
     scoring: Judge = "error"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> OutlierPath:
-        own = {"fit_intercept": self.fit_intercept, "sample_weight": weights} | self._options()
-        return outlier_svm_path(X, y, self.C, **own)
+        options = {"fit_intercept": self.fit_intercept, "sample_weight": weights} | self._options()
+        return outlier_svm_path(X, y, self.C, **options)
 
 
 @estimator
@@ -90,17 +90,17 @@ class OutlierSVR(PathRegressor, Expanded, Tuned):
     """Robust regression that knows its solutions for all weights theta of outliers.
 
     Minimises ``1/2 ||w||^2 + C sum_i l(y_i - f(x_i))``, f(x) = w.x + b, where l is the absolute
-    value up to s, and grows only theta times as fast beyond; see `outlier_svr_path`. Sample weights
+    value up to s, and has theta times the slope beyond; see `outlier_svr_path`. Sample weights
     multiply C.
 
     Parameters
     ----------
     theta : float, default 0.0
-        Weight of outliers in [0, 1]; not looked at with ``cv``.
+        Weight of outliers in [0, 1]; ignored with ``cv``.
     C : float, default 1.0
         Cost of each sample, > 0.
     s : float, default 1.0
-        Residuals above are those of outliers, > 0, in the units of y.
+        Residuals above it are outliers, > 0, in the units of y.
     fit_intercept : bool, default True
         Whether there is a bias b, which costs nothing; the authors' machine has none.
     kernel, gamma, degree, coef0
@@ -149,5 +149,5 @@ class OutlierSVR(PathRegressor, Expanded, Tuned):
     scoring: Judge = "absolute"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
-        own = {"s": self.s, "fit_intercept": self.fit_intercept, "sample_weight": weights}
-        return Fitted([followed(outlier_svr_path, X, y, self.C, **own, **self._options())])
+        options = {"s": self.s, "fit_intercept": self.fit_intercept, "sample_weight": weights}
+        return Fitted([followed(outlier_svr_path, X, y, self.C, **options, **self._options())])

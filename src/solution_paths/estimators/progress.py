@@ -1,4 +1,4 @@
-"""What an estimator's callback is told of: the paths of all rows, then those of the folds."""
+"""Progress of a fit, for the estimator's callback: the paths of all rows, then the folds."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..solution.telling import Telling
 
 
 class Progress:
-    """Tells a callback how far a fit has come.
+    """Reports the progress of a fit to a callback.
 
-    Errors of the callback leave a block that is entered with ``unchanged`` as they were raised.
+    In a block that is entered with ``unchanged`` errors of the callback are raised unchanged.
 
     Parameters
     ----------
@@ -19,43 +19,44 @@ class Progress:
         Called as ``callback(done, n_events)``, with the share of the work and the events of all
         paths so far.
     paths : int
-        How many paths there are of all rows.
+        Number of paths of all rows.
     folds : int
-        How many folds follow, each of which counts as much as all rows.
+        Number of folds that follow, each of which counts as much as all rows.
     """
 
     def __init__(self, callback: Callback | None, paths: int = 1, folds: int = 0):
         self.callback = None if callback is None else Telling(callback)
         self.paths, self.parts = paths, 1 + folds
         self.events: list[int] = []
-        self.done, self.told, self.folds = 0.0, 0, 0  # of the paths of all rows, and of folds
+        # share of the work on all rows that is done; paths of all rows begun; folds done
+        self.done, self.begun, self.folds = 0.0, 0, 0
 
     @property
     def unchanged(self) -> AbstractContextManager[object]:
-        """What is to be entered while the callback is told."""
+        """A context in which errors of the callback are raised unchanged."""
         return nullcontext() if self.callback is None else self.callback
 
-    def of_path(self) -> Callback | None:
-        """Return what the next path of all rows is to tell."""
+    def path_callback(self) -> Callback | None:
+        """Return the callback of the next path of all rows."""
         if self.callback is None:
             return None
-        k, before = len(self.events), self.told
+        k, before = len(self.events), self.begun
         self.events.append(0)
-        self.told += 1
+        self.begun += 1
 
-        def told(done: float, events: int) -> None:
+        def report_path(done: float, events: int) -> None:
             self.events[k] = events
             self.done = min((before + done) / self.paths, 1.0)
-            self._tell()
+            self._report()
 
-        return told
+        return report_path
 
-    def of_fold(self, events: int) -> None:
-        """Tell that a fold is done."""
+    def end_fold(self, events: int) -> None:
+        """Report that a fold is done."""
         self.folds += 1
         self.events.append(events)
-        self._tell()
+        self._report()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         if self.callback is not None:
             self.callback((self.done + self.folds) / self.parts, sum(self.events))

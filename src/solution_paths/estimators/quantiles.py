@@ -1,4 +1,4 @@
-"""Linear quantile regression of several quantiles, whose penalty is fixed, or chosen exactly."""
+"""Linear quantile regression of several quantiles, whose penalty is given, or chosen exactly."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from .checking import estimator
 from .fitted import Fitted, followed
 from .progress import Progress
 from .relative import error_of_constant
-from .single_path import Stated
+from .single_path import SinglePath
 from .tuning import Tuned
 
 MEDIAN = 0.5
 
 
-class EveryTau(Fitted):
-    """Quantiles by themselves: the path in tau at the lam that is used, and paths in lam of folds.
+class SeparateQuantiles(Fitted):
+    """Quantiles fitted separately: the path in tau at the lam used, and in folds paths in lam.
 
     Parameters
     ----------
     follow : callable
-        Maps what varies, and what is held, to a path.
+        Returns a path, given the varying parameter and the fixed ones.
     levels : (q,) array
-        The quantiles whose paths in lam judge it.
+        The quantiles whose paths in lam give a fold's error.
     lam_min : float
     penalised : bool
     """
@@ -50,27 +50,27 @@ class EveryTau(Fitted):
         self.follow, self.levels, self.penalised = follow, levels, penalised
         self.begin = check_number(lam_min, "lam_min", least=0)
 
-    def settle(self, lam: float, callback: Callback | None) -> None:
+    def follow_tau(self, lam: float, callback: Callback | None) -> None:
         """Follow the path in tau at a lam."""
-        held = {"lam": lam} if self.penalised else {}
-        self.paths, self.labels = [self.follow(callback=callback, **held)], [None]
+        fixed = {"lam": lam} if self.penalised else {}
+        self.paths, self.labels = [self.follow(callback=callback, **fixed)], [None]
 
     def error(
         self, X: Any, y: NDArray[Any], metric: Metric, weights: Floats, classes: Any = None
     ) -> Curve:
         """Return the mean of the pinball losses of all quantiles as an exact function of lam."""
-        own = partial(followed, self.follow, vary="lam", lam_min=self.begin)
-        found = [own(tau=tau) for tau in self.levels.tolist()]
-        super().__init__(found)
+        follow_lam = partial(followed, self.follow, vary="lam", lam_min=self.begin)
+        paths = [follow_lam(tau=tau) for tau in self.levels.tolist()]
+        super().__init__(paths)
         curves = [path._error_curve(X, y, metric, weights) for path in self.paths]
         return mean_curve([curve.over(self.begin, self.end) for curve in curves])
 
     def certificates(self, t: float) -> list[tuple[Any, SolutionPath, Certificate]]:
-        """Return what is not reliable: of the path in tau at the quantiles, else at lam = t."""
+        """Return certificates that are not reliable: of quantiles in tau, or of lam = t."""
         if self.paths[0].parameter == "lam":
             return super().certificates(t)
-        found = self.paths[0].certify(at=self.levels)
-        return [] if found.reliable else [(None, self.paths[0], found)]
+        certificate = self.paths[0].certify(at=self.levels)
+        return [] if certificate.reliable else [(None, self.paths[0], certificate)]
 
     @property
     def known(self) -> tuple[float, float]:
@@ -78,11 +78,11 @@ class EveryTau(Fitted):
         return 0.0, 1.0
 
     def median(self, X: Any, t: float) -> Floats:
-        """Return the predictions (m,) of the line of the median."""
+        """Return the predictions (m,) of the median's line."""
         return np.asarray(self.paths[0].predict(X, MEDIAN))
 
     def distribution(self, X: Any, t: float) -> PredictedDistribution:
-        """Return the distributions that all quantiles tell."""
+        """Return the distributions that all quantiles define."""
         return PredictedDistribution.of_path(self.paths[0], X)
 
     def lines(self, t: float) -> tuple[Floats, Floats]:
@@ -90,7 +90,7 @@ class EveryTau(Fitted):
         return self.paths[0].coef(self.levels).T, self.paths[0].intercept(self.levels)
 
 
-class Together(Stated):
+class NoncrossingQuantiles(SinglePath):
     """Quantiles that don't cross: one path in lam."""
 
     def __init__(self, path: SolutionPath, levels: Floats):
@@ -107,17 +107,17 @@ class Together(Stated):
         return self.distribution(X, t).quantile(MEDIAN)
 
     def distribution(self, X: Any, t: float) -> PredictedDistribution:
-        """Return the distributions that the quantiles tell."""
-        at, reading = self.place(self.own, t), self.own.reading
-        known = self.own.decision_function(X, at).reshape(X.shape[0], -1)
-        sizes = reading.sizes(reading.checked(X), *self.own._at(at))
+        """Return the distributions that the quantiles define."""
+        at, reading = self.place(self.single_path, t), self.single_path.reading
+        known = self.single_path.decision_function(X, at).reshape(X.shape[0], -1)
+        sizes = reading.sizes(reading.checked(X), *self.single_path._at(at))
         return PredictedDistribution.between(self.levels, known, sizes.max(axis=(1, 2)))
 
     def lines(self, t: float) -> tuple[Floats, Floats]:
         """Return coefficients (q, d) and intercepts (q,) of the quantiles."""
-        place = self.place(self.own, t)
-        coef = self.own.coef(place).reshape(len(self.levels), -1)
-        return coef, np.atleast_1d(self.own.intercept(place))
+        place = self.place(self.single_path, t)
+        coef = self.single_path.coef(place).reshape(len(self.levels), -1)
+        return coef, np.atleast_1d(self.single_path.intercept(place))
 
 
 @estimator
@@ -127,19 +127,19 @@ class PathQuantileRegressor(PathRegressor, Linear, Tuned):
     Parameters
     ----------
     lam : float, default 0.001
-        Weight of the penalty, >= 0; not looked at with ``cv``, or without a penalty.
+        Weight of the penalty, >= 0; ignored with ``cv``, and without a penalty.
     quantiles : sequence of float, default (0.1, 0.5, 0.9)
-        Ascending, inside of (0, 1): by the mean of their losses lam is chosen, and they are what
-        ``predict_quantiles`` gives unless others are asked for.
+        Ascending, in (0, 1): lam is chosen by the mean of their losses, and ``predict_quantiles``
+        returns them by default.
     penalty : {"l2", "l1"} or None
     noncrossing : bool, default False
         Whether the quantiles are fitted together so that they don't cross, see
-        `noncrossing_quantiles_path`. Others are then known by lines between them alone.
+        `noncrossing_quantiles_path`. Other quantiles are then interpolated linearly.
     lam_min : float, default 0.0
         Where paths in lam end, >= 0.
     cv : int, splitter or iterable of (train, test), optional
-        Choose lam exactly, one for all quantiles: the mean of their pinball losses and of the folds
-        is minimised over all lam.
+        Choose lam exactly, one for all quantiles: the pinball losses, averaged over quantiles and
+        folds, are minimised over all lam.
     rule, n_jobs, callback, check
         See `PathElasticNet`.
 
@@ -170,7 +170,7 @@ class PathQuantileRegressor(PathRegressor, Linear, Tuned):
     _stronger = "larger"
     _kind = "quantile"
     _sparse = True
-    _model: EveryTau | Together = field(init=False)
+    _model: SeparateQuantiles | NoncrossingQuantiles = field(init=False)
     scoring = "pinball"
 
     lam: float = 1e-3
@@ -187,17 +187,17 @@ class PathQuantileRegressor(PathRegressor, Linear, Tuned):
                 "Without a penalty there is no lam for cv to choose, nor for noncrossing: pass "
                 'penalty="l2" or "l1".'
             )
-        own = self._given("penalty") | self._check() | {"sample_weight": weights}
+        options = self._given("penalty") | self._check() | {"sample_weight": weights}
         if check_flag(self.noncrossing, "noncrossing"):
-            own |= self._given("lam_min")
-            return Together(noncrossing_quantiles_path(X, y, levels, **own), levels)
-        own.pop("callback")  # which the path in tau tells
-        follow = partial(quantile_regression_path, X, y, **own)
-        return EveryTau(follow, levels, self.lam_min, self.penalty is not None)
+            options |= self._given("lam_min")
+            return NoncrossingQuantiles(noncrossing_quantiles_path(X, y, levels, **options), levels)
+        options.pop("callback")  # the path in tau reports progress
+        follow = partial(quantile_regression_path, X, y, **options)
+        return SeparateQuantiles(follow, levels, self.lam_min, self.penalty is not None)
 
-    def _settled(self, model: Any, chosen: float, progress: Progress) -> float:
-        if isinstance(model, EveryTau):
-            model.settle(chosen, progress.of_path())
+    def _completed(self, model: Any, chosen: float, progress: Progress) -> float:
+        if isinstance(model, SeparateQuantiles):
+            model.follow_tau(chosen, progress.path_callback())
         return chosen if self.penalty is not None else 0.0
 
     def predict(self, X: Rows) -> Floats:
@@ -218,12 +218,14 @@ class PathQuantileRegressor(PathRegressor, Linear, Tuned):
         ----------
         X : see `predict`
         quantiles : (k,) array, optional
-            In [0, 1]; by default those of the constructor. With ``noncrossing`` none beyond these.
+            In [0, 1]; by default those of the constructor, and with ``noncrossing`` between these.
         """
         levels = check_levels(self.quantiles if quantiles is None else quantiles)
         X = self._rows(X)
         self._check_known(levels)
-        return np.concatenate([own.quantile(levels) for own in self._distributions(X)])
+        return np.concatenate(
+            [distribution.quantile(levels) for distribution in self._distributions(X)]
+        )
 
     def predict_interval(self, X: Rows, coverage: float = 0.8) -> Floats:
         """Return central intervals, (m, 2), of a probability.
@@ -238,7 +240,7 @@ class PathQuantileRegressor(PathRegressor, Linear, Tuned):
     def predict_distribution(self, X: Rows) -> PredictedDistribution:
         """Return distributions: distribution functions, means, CRPS and samples.
 
-        With ``noncrossing`` they are of lines between the quantiles, and constant beyond.
+        With ``noncrossing`` quantile functions are linear between the quantiles, constant beyond.
 
         Parameters
         ----------
@@ -248,10 +250,10 @@ class PathQuantileRegressor(PathRegressor, Linear, Tuned):
         return self._model.distribution(X, self._place())
 
     def crossings(self, X: Rows) -> NDArray[np.int64]:
-        """Return how many neighbouring pairs of the quantiles' lines cross, (m,), at each row.
+        """Return in how many neighbouring pairs the quantiles' lines cross at each row, (m,).
 
-        What is predicted is rearranged; where the curve of all quantiles falls
-        ``predict_distribution(X).crossings`` counts.
+        Predicted quantiles are rearranged; ``predict_distribution(X).crossings`` counts where the
+        curve of all quantiles falls.
 
         Parameters
         ----------
@@ -294,21 +296,25 @@ class PathQuantileRegressor(PathRegressor, Linear, Tuned):
         X, y : see `fit`
         sample_weight : (m,) array, optional
         """
-        off = np.asarray(y, dtype=np.float64)[:, None] - self.predict_quantiles(X)
-        weights = np.ones(len(off)) if sample_weight is None else np.asarray(sample_weight)
+        residuals = np.asarray(y, dtype=np.float64)[:, None] - self.predict_quantiles(X)
+        weights = np.ones(len(residuals)) if sample_weight is None else np.asarray(sample_weight)
         tau = check_levels(self.quantiles)
-        own = np.average(np.maximum(tau * off, (tau - 1.0) * off), axis=0, weights=weights).sum()
+        pinball_loss = np.average(
+            np.maximum(tau * residuals, (tau - 1.0) * residuals), axis=0, weights=weights
+        ).sum()
         name, y = "d2_pinball_score", np.asarray(y)
         constant = sum(error_of_constant(name, y, weights, level) for level in tau.tolist())
-        return float(1.0 - own / constant) if constant > 0.0 else float(own == 0.0)
+        return (
+            float(1.0 - pinball_loss / constant) if constant > 0.0 else float(pinball_loss == 0.0)
+        )
 
     def _distributions(self, X: Any) -> Iterator[PredictedDistribution]:
-        """Yield the distributions of parts of the rows."""
-        for own in parts(self._model.paths[0], X.shape[0]):
-            yield self._model.distribution(X[own], self._place())
+        """Yield the distributions of rows, part by part."""
+        for part in parts(self._model.paths[0], X.shape[0]):
+            yield self._model.distribution(X[part], self._place())
 
     def _check_known(self, levels: Floats) -> None:
-        """Refuse quantiles that nothing tells of."""
+        """Refuse quantiles beyond those that are known."""
         low, high = self._model.known
         if levels.min() < low - ROUNDED or levels.max() > high + ROUNDED:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Ranking, whose cost is fixed, or chosen exactly by pairs of rows in the wrong order."""
+"""Ranking, whose cost is given, or chosen exactly by pairs of rows in the wrong order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..solution.metrics import Judge
 from ..validation import Floats, Labels, Rows, check_index, check_shares, plain_labels
 from .base import Expanded
 from .checking import estimator, folds
-from .single_path import Stated
+from .single_path import SinglePath
 from .tuning import Tuned
 
 
@@ -25,12 +25,12 @@ class PathRankingSVM(Expanded, Tuned):
     """Ranking SVM that knows its solution for every cost C; see `ranking_svm_path`.
 
     Minimises ``1/2 ||w||^2 + C sum s_i s_j max(0, 1 - (f(x_i) - f(x_j)))`` over the pairs of rows
-    of one query of which i has the larger score, f(x) = w.x, for sample weights s_i.
+    of one query where i has the larger score, f(x) = w.x, for sample weights s_i.
 
     Parameters
     ----------
     C : float, default 1.0
-        Cost of errors, >= 0; not looked at with ``cv``.
+        Cost of errors, >= 0; ignored with ``cv``.
     kernel, gamma, degree, coef0
         See `svm_path`.
     C_max : float, optional
@@ -39,7 +39,7 @@ class PathRankingSVM(Expanded, Tuned):
         Choose C exactly: the mean of the folds' errors is a step function of C. An int makes folds
         of whole queries where there are several.
     scoring : {"pairs"}
-        The share of pairs of a query that are in the wrong order, of ties half.
+        The share of pairs of a query that are in the wrong order; ties count half.
     rule : {"min", "1se"}
     n_jobs : int, optional
     callback, check
@@ -93,26 +93,26 @@ class PathRankingSVM(Expanded, Tuned):
         ----------
         X : (n, d) array or DataFrame, CSR matrix, or (n, n) Gram matrix
         y : (n,) array
-            Scores: a row is to be ranked above those of its query that have a lower one.
+            Scores: a row is to be ranked above the rows of its query with lower scores.
         sample_weight : (n,) array, optional
-            Weights >= 0, as often as each row counts; all 1 by default.
+            Weights >= 0 of rows; all 1 by default.
         groups : (n,) array, optional
-            What splitters such as GroupKFold keep together.
+            Groups for splitters such as GroupKFold.
         queries : (n,) array, optional
-            Which query each row belongs to; one query unless given.
+            The query of each row; one query by default.
         **params
-            What else the splitter asks for, with scikit-learn's metadata routing.
+            Further arguments of the splitter, with scikit-learn's metadata routing.
 
         Returns
         -------
         self
         """
         check_index(X, queries, "queries")
-        self._asked = queries
+        self._queries = queries
         try:
             return super().fit(X, y, sample_weight, groups, **params)
         finally:
-            del self._asked
+            del self._queries
 
     def predict(self, X: Rows) -> Floats:
         """Return f, (m,): the larger, the higher a row is ranked.
@@ -130,7 +130,7 @@ class PathRankingSVM(Expanded, Tuned):
         sample_weight: ArrayLike | None = None,
         queries: ArrayLike | None = None,
     ) -> float:
-        """Return the share of pairs that are in the right order, of ties half.
+        """Return the share of pairs that are in the right order; ties count half.
 
         Parameters
         ----------
@@ -144,20 +144,20 @@ class PathRankingSVM(Expanded, Tuned):
         right = (f[first] > f[second]) + 0.5 * (f[first] == f[second])
         return float(np.average(right, weights=shares))
 
-    # Targets are scores beside codes of queries, so that folds split both.
+    # Targets are two columns, scores and codes of queries, so that folds split both.
 
     def _checked(self, X: Rows, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
         X, scores = super()._checked(X, y)
         codes = np.zeros(len(scores), dtype=np.int64)
-        if self._asked is not None:
-            own: Labels = plain_labels(self._asked, len(scores), "queries")
-            codes = np.unique(own, return_inverse=True)[1]
+        if self._queries is not None:
+            labels: Labels = plain_labels(self._queries, len(scores), "queries")
+            codes = np.unique(labels, return_inverse=True)[1]
         return X, np.column_stack([scores, codes])
 
-    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
-        own = self._given("C_max") | self._options()
-        own |= {"scores": y[:, 0], "queries": y[:, 1], "sample_weight": weights}
-        return Stated(ranking_svm_path(X, **own))
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SinglePath:
+        options = self._given("C_max") | self._options()
+        options |= {"scores": y[:, 0], "queries": y[:, 1], "sample_weight": weights}
+        return SinglePath(ranking_svm_path(X, **options))
 
     def _pairs(self, X: Any, y: NDArray[Any], split: dict[str, Any]) -> list[tuple[Any, Any]]:
         if isinstance(self.cv, int) and np.ptp(y[:, 1]) > 0:
@@ -171,10 +171,10 @@ class PathRankingSVM(Expanded, Tuned):
     def _useless(
         self, y: NDArray[Any], weights: Floats, train: NDArray[Any], test: NDArray[Any]
     ) -> str | None:
-        found = super()._useless(y, weights, train, test)
-        if found is None and not _has_pairs(y[test][weights[test] > 0]):
+        reason = super()._useless(y, weights, train, test)
+        if reason is None and not _has_pairs(y[test][weights[test] > 0]):
             return "its test rows have no pair to rank"
-        return found
+        return reason
 
     def _error(self, model: Any, X: Any, y: NDArray[Any], weights: Floats) -> Curve:
         path = model.paths[0]
@@ -182,5 +182,5 @@ class PathRankingSVM(Expanded, Tuned):
 
 
 def _has_pairs(y: NDArray[Any]) -> bool:
-    """Tell whether scores of some query differ."""
+    """Return whether the scores of some query differ."""
     return len(np.unique(y, axis=0)) > len(np.unique(y[:, 1]))

@@ -24,19 +24,19 @@ class DrLAD(LinearRegressor, Tuned):
     """Doubly regularised least absolute deviations that knows its solution for every radius s.
 
     Minimises ``1/n sum_i |y_i - w.x_i - b| + lam2/2 ||w||^2`` where ``||w||_1 <= s``; see
-    `drlad_path`. Shares of sample weights, s_i / sum_j s_j, stand for 1/n.
+    `drlad_path`. With sample weights, s_i / sum_j s_j replaces 1/n.
 
     Parameters
     ----------
     s : float, default 1.0
-        Radius of the l1 constraint, >= 0; not looked at with ``cv``.
+        Radius of the l1 constraint, >= 0; ignored with ``cv``.
     lam2 : float, default 0.0
         Weight of ||w||^2 / 2, >= 0.
     s_max : float, optional
         Where the path ends; by default for ever.
     cv : int, splitter or iterable of (train, test), optional
-        Choose s exactly: the mean of the folds' errors is a piecewise linear (or quadratic)
-        function of s, whose minimiser over all s >= 0 is taken.
+        Choose s exactly: the mean of the folds' errors, a piecewise linear (or quadratic) function
+        of s, is minimised over all s >= 0.
     scoring : str or (str, float), default "absolute"
         See `PathLasso`.
     rule : {"min", "1se"}
@@ -80,8 +80,8 @@ class DrLAD(LinearRegressor, Tuned):
     scoring: Judge = "absolute"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
-        own = self._given("lam2", "s_max") | {"sample_weight": weights} | self._check()
-        return Fitted([followed(drlad_path, X, y, **own)])
+        options = self._given("lam2", "s_max") | {"sample_weight": weights} | self._check()
+        return Fitted([followed(drlad_path, X, y, **options)])
 
 
 @estimator
@@ -89,15 +89,15 @@ class DmKSVC(PathClassifier, Expanded, Tuned):
     """Double-margin kernel support vector classifier that knows its solution for every lam.
 
     Minimises ``lam/2 ||w||^2 + 1/n sum_i max(0, 1 - m_i, 1 + m_i - kappa)`` for margins
-    m_i = y_i f(x_i), with a free bias; for sample weights s_i their share s_i / sum_j s_j stands
-    for 1/n. See `dm_ksvm_path`.
+    m_i = y_i f(x_i), with a free bias; with sample weights s_i / sum_j s_j replaces 1/n. See
+    `dm_ksvm_path`.
 
     Parameters
     ----------
     lam : float, default 0.1
-        Weight of the penalty, > 0; not looked at with ``cv``.
+        Weight of the penalty, > 0; ignored with ``cv``.
     kappa : float, default 2.0
-        > 0: margins beyond kappa - 1 cost something, too.
+        > 0: margins above kappa - 1 are penalised, too.
     kernel, gamma, degree, coef0
         See `dm_ksvm_path`.
     lam_min : float, optional
@@ -146,13 +146,17 @@ class DmKSVC(PathClassifier, Expanded, Tuned):
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
         def path(lam_min: float | None) -> SolutionPath:
-            own: dict[str, Any] = {"sample_weight": weights, "lam_min": lam_min}
-            return dm_ksvm_path(X, y, self.kappa, **own, **self._options())
+            options: dict[str, Any] = {"sample_weight": weights, "lam_min": lam_min}
+            return dm_ksvm_path(X, y, self.kappa, **options, **self._options())
 
-        found = path(self.lam_min)
-        if self.lam_min is None and self.cv is None and lies_between(self.lam, 0, found.range[0]):
+        usual_path = path(self.lam_min)
+        if (
+            self.lam_min is None
+            and self.cv is None
+            and lies_between(self.lam, 0, usual_path.range[0])
+        ):
             return path(self.lam)
-        return found
+        return usual_path
 
 
 @estimator
@@ -160,17 +164,17 @@ class DmDrSVC(PathClassifier, Linear, Tuned):
     """Double-margin doubly regularised classifier that knows its solution for every lam1.
 
     Minimises ``lam2/2 ||w||^2 + lam1 rho + 1/n sum_i max(0, 1 - m_i, 1 + m_i - kappa rho)`` over
-    w, a free bias and rho >= ||w||_1, for margins m_i = y_i f(x_i); see `dm_drsvm_path`.
-    Shares of sample weights, s_i / sum_j s_j, stand for 1/n.
+    w, a free bias and rho >= ||w||_1, for margins m_i = y_i f(x_i); see `dm_drsvm_path`. With
+    sample weights, s_i / sum_j s_j replaces 1/n.
 
     Parameters
     ----------
     lam1 : float, default 0.01
-        Radius of the ambiguity set, >= 0; not looked at with ``cv``.
+        Radius of the ambiguity set, >= 0; ignored with ``cv``.
     lam2 : float, default 0.01
         Weight of ||w||^2 / 2, > 0.
     kappa : float, default 2.0
-        What changing a label costs, > 0.
+        Cost of changing a label, > 0.
     lam1_min : float, default 0.0
         Where paths begin, >= 0.
     cv : int, splitter or iterable of (train, test), optional
@@ -212,5 +216,5 @@ class DmDrSVC(PathClassifier, Linear, Tuned):
     scoring: Judge = "error"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
-        own = self._given("lam2", "lam1_min") | {"sample_weight": weights} | self._check()
-        return dm_drsvm_path(X, y, self.kappa, vary="lam1", **own)
+        options = self._given("lam2", "lam1_min") | {"sample_weight": weights} | self._check()
+        return dm_drsvm_path(X, y, self.kappa, vary="lam1", **options)

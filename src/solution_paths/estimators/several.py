@@ -1,4 +1,4 @@
-"""One machine for all classes, whose penalty is fixed, or chosen exactly by cross-validation."""
+"""One SVM for all classes, whose penalty is given, or chosen exactly by cross-validation."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from ..solution.metrics import Judge
 from ..validation import Floats, Rows
 from .base import Expanded
 from .checking import ClassWeight, estimator
-from .single_path import Stated, StatedClassifier
+from .single_path import SinglePath, SinglePathClassifier
 
 
 @estimator
-class MulticategorySVC(StatedClassifier, Expanded):
+class MulticategorySVC(SinglePathClassifier, Expanded):
     """Multicategory SVM of Lee, Lin and Wahba that knows its solution for every lam.
 
     Minimises ``1/n sum_i sum_{k other than y_i} max(0, f_k(x_i) + 1/(K - 1)) + lam/2 sum_k
-    ||w_k||^2`` over decisions of K classes whose sum is zero; of sample weights s_i their shares
-    s_i / sum_j s_j stand for 1/n. See `multicategory_svm_path`.
+    ||w_k||^2`` over decisions of K classes whose sum is zero; with sample weights s_i / sum_j s_j
+    replaces 1/n. See `multicategory_svm_path`.
 
     Parameters
     ----------
     lam : float, default 0.01
-        Weight of the penalty, >= 0; not looked at with ``cv``.
+        Weight of the penalty, >= 0; ignored with ``cv``.
     kernel, gamma, degree, coef0
         See `svm_path`.
     lam_min : float, default 0.0
@@ -49,7 +49,7 @@ class MulticategorySVC(StatedClassifier, Expanded):
     support_, support_vectors_, n_support_
         See `PathSVC`.
     dual_coef_ : (classes, n_SV) array
-        The a_ki of f_k(x) = sum_i a_ki k(x_i, x) + b_k.
+        Coefficients a_ki of f_k(x) = sum_i a_ki k(x_i, x) + b_k.
     cv_path_, cv_paths_, cv_error_
         See `PathSVC`.
     classes_, n_features_in_, feature_names_in_
@@ -85,6 +85,6 @@ class MulticategorySVC(StatedClassifier, Expanded):
         f = self._decision(X)
         return f[:, 1] if len(self.classes_) == 2 else f
 
-    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
-        own = self._given("lam_min") | self._options()
-        return Stated(multicategory_svm_path(X, y, sample_weight=weights, **own))
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SinglePath:
+        options = self._given("lam_min") | self._options()
+        return SinglePath(multicategory_svm_path(X, y, sample_weight=weights, **options))

@@ -1,4 +1,4 @@
-"""Estimators of the survey's functions, whose paths are `SolutionPath`."""
+"""Estimators whose model is one `SolutionPath`, whatever the number of classes."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from .tuning import Tuned
 COEFFICIENTS = ("positive", "penalty_factor", "bounds")
 
 
-class Stated(Fitted):
-    """A `SolutionPath`, as the estimators' base asks it."""
+class SinglePath(Fitted):
+    """One `SolutionPath` in the estimator's parameter."""
 
     def __init__(self, path: SolutionPath) -> None:
         super().__init__([])
@@ -42,17 +42,17 @@ class Stated(Fitted):
         self.begin, self.end = path.range
 
     @property
-    def own(self) -> SolutionPath:
+    def single_path(self) -> SolutionPath:
         """The path."""
         return self.paths[0]
 
     def place(self, path: Any, t: float) -> float:
-        """Return the parameter of the path: the estimator's."""
+        """Return the path's parameter, which is the estimator's."""
         return t
 
     def predict(self, X: Any, t: float) -> NDArray[Any]:
         """Return labels or values at t."""
-        return self.own.predict(X, t)
+        return self.single_path.predict(X, t)
 
 
 @estimator
@@ -65,7 +65,7 @@ class PathElasticNet(LinearRegressor, Tuned):
     Parameters
     ----------
     lam1 : float, default 1.0
-        Weight of the l1 penalty, >= 0; not looked at with ``cv``.
+        Weight of the l1 penalty, >= 0; ignored with ``cv``.
     lam2 : float, default 1.0
         Weight of the ridge, >= 0.
     fit_intercept : bool, default True
@@ -117,9 +117,9 @@ class PathElasticNet(LinearRegressor, Tuned):
     lam1_min: float = 0.0
     scoring: Judge = "squared"
 
-    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
-        own = self._given("lam2", "fit_intercept", *COEFFICIENTS, "lam1_min") | self._check()
-        return Stated(elastic_net_path(X, y, sample_weight=weights, **own))
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SinglePath:
+        options = self._given("lam2", "fit_intercept", *COEFFICIENTS, "lam1_min") | self._check()
+        return SinglePath(elastic_net_path(X, y, sample_weight=weights, **options))
 
 
 @estimator
@@ -129,7 +129,7 @@ class HuberPath(LinearRegressor, Tuned):
     Parameters
     ----------
     lam : float, default 1.0
-        Weight of the penalty, >= 0; not looked at with ``cv``.
+        Weight of the penalty, >= 0; ignored with ``cv``.
     delta : float, default 1.0
         Where the loss becomes linear, > 0, in units of y.
     fit_intercept : bool, default True
@@ -175,9 +175,9 @@ class HuberPath(LinearRegressor, Tuned):
     lam_min: float = 0.0
     scoring: Judge = "absolute"
 
-    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
-        own = self._given("delta", "fit_intercept", *COEFFICIENTS, "lam_min") | self._check()
-        return Stated(almost_quadratic_path(X, y, sample_weight=weights, **own))
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SinglePath:
+        options = self._given("delta", "fit_intercept", *COEFFICIENTS, "lam_min") | self._check()
+        return SinglePath(almost_quadratic_path(X, y, sample_weight=weights, **options))
 
 
 @estimator
@@ -187,7 +187,7 @@ class PathSVR(PathRegressor, Expanded, Tuned):
     Parameters
     ----------
     C : float, default 1.0
-        Cost of errors, >= 0; not looked at with ``cv``.
+        Cost of errors, >= 0; ignored with ``cv``.
     epsilon : float, default 0.1
         Half the width of the tube, >= 0.
     C_max : float, optional
@@ -224,9 +224,9 @@ class PathSVR(PathRegressor, Expanded, Tuned):
     C_max: float | None = None
     scoring: Judge = "squared"
 
-    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
-        own = self._given("epsilon", "C_max") | self._options()
-        return Stated(svr_path(X, y, sample_weight=weights, **own))
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SinglePath:
+        options = self._given("epsilon", "C_max") | self._options()
+        return SinglePath(svr_path(X, y, sample_weight=weights, **options))
 
 
 @estimator
@@ -236,7 +236,7 @@ class KernelQuantileRegressor(PathRegressor, Expanded, Tuned):
     Parameters
     ----------
     lam : float, default 0.001
-        Weight of the ridge, >= 0; not looked at with ``cv``.
+        Weight of the ridge, >= 0; ignored with ``cv``.
     tau : float, default 0.5
         The quantile, in [0, 1].
     lam_min : float, default 0.0
@@ -245,8 +245,8 @@ class KernelQuantileRegressor(PathRegressor, Expanded, Tuned):
     gamma, degree, coef0
         See `svm_path`.
     scoring : str or (str, float), default "pinball"
-        What a fold's error is: the pinball loss of tau, of another quantile, as in ``("pinball",
-        0.5)``, or what `PathLasso` lists. "d2_pinball_score" is that of tau.
+        The error of a fold: the pinball loss of tau, or of another quantile, as in ``("pinball",
+        0.5)``, or an error that `PathLasso` lists. "d2_pinball_score" is that of tau.
     cv, rule, n_jobs, callback, check
         See `PathElasticNet`.
 
@@ -287,18 +287,18 @@ class KernelQuantileRegressor(PathRegressor, Expanded, Tuned):
         X, y : see `fit`
         sample_weight : (m,) array, optional
         """
-        own: dict[str, Any] = {"sample_weight": sample_weight, "alpha": self.tau}
-        return float(d2_pinball_score(y, self.predict(X), **own))
+        options: dict[str, Any] = {"sample_weight": sample_weight, "alpha": self.tau}
+        return float(d2_pinball_score(y, self.predict(X), **options))
 
-    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
-        own = self._given("tau", "lam_min") | self._options()
-        return Stated(kernel_quantile_path(X, y, vary="lam", sample_weight=weights, **own))
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SinglePath:
+        options = self._given("tau", "lam_min") | self._options()
+        return SinglePath(kernel_quantile_path(X, y, vary="lam", sample_weight=weights, **options))
 
 
-class StatedClassifier(ClassifierMixin, Deciding, Tuned):
+class SinglePathClassifier(ClassifierMixin, Deciding, Tuned):
     """A classifier with one path for all its classes."""
 
-    _model: Stated
+    _model: SinglePath
 
     def predict(self, X: Rows) -> NDArray[Any]:
         """Return (m,) predicted labels.
@@ -312,7 +312,7 @@ class StatedClassifier(ClassifierMixin, Deciding, Tuned):
 
 
 def two_classes(y: NDArray[Any]) -> NDArray[Any]:
-    """Return the two labels of a classifier that takes no more."""
+    """Return the two labels of a binary classifier."""
     classes = np.unique(y)
     if len(classes) > 2:
         raise ValueError(
@@ -322,8 +322,8 @@ def two_classes(y: NDArray[Any]) -> NDArray[Any]:
     return classes
 
 
-class TwoClasses(StatedClassifier):
-    """One of two classes."""
+class BinaryClassifier(SinglePathClassifier):
+    """A classifier of two classes."""
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that there are two classes."""
@@ -333,21 +333,21 @@ class TwoClasses(StatedClassifier):
 
 
 @estimator
-class PathNuSVC(TwoClasses, Expanded):
+class PathNuSVC(BinaryClassifier, Expanded):
     """nu-SVM of two classes that knows its solution for every nu; see `nu_svm_path`.
 
     Parameters
     ----------
     nu : float, default 0.3
-        In [0, 2 min(n+, n-) / n]; not looked at with ``cv``. Where w = 0, for small nu, all rows
+        In [0, 2 min(n+, n-) / n]; ignored with ``cv``. Where w = 0, for small nu, all rows
         have the larger label.
     nu_max : float, optional
-        Where the path ends, in (0, 1]; at most at the largest nu that there is.
+        Where the path ends, in (0, 1]; at most at the largest feasible nu.
     kernel : str, default "rbf"
     gamma, degree, coef0
         See `svm_path`.
     cv : int, splitter or iterable of (train, test), optional
-        Choose nu exactly, over what all folds cover.
+        Choose nu exactly, in the range that all folds cover.
     scoring : str, (str, label) or (classes, classes) array, default "error"
         See `PathSVC`.
     rule : {"min"}
@@ -390,14 +390,14 @@ class PathNuSVC(TwoClasses, Expanded):
         """
         return self._decision(X)
 
-    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SinglePath:
         two_classes(y)
-        own = self._given("nu_max") | self._options()
-        return Stated(nu_svm_path(X, y, sample_weight=weights, **own))
+        options = self._given("nu_max") | self._options()
+        return SinglePath(nu_svm_path(X, y, sample_weight=weights, **options))
 
 
 @estimator
-class PathSVOR(StatedClassifier, Expanded):
+class PathSVOR(SinglePathClassifier, Expanded):
     """Support vector ordinal regression for every C; see `svor_path`.
 
     Classes are numbers, or the categories of an ordered `pandas.Categorical` in their order.
@@ -405,7 +405,7 @@ class PathSVOR(StatedClassifier, Expanded):
     Parameters
     ----------
     C : float, default 1.0
-        Cost of errors, >= 0; not looked at with ``cv``.
+        Cost of errors, >= 0; ignored with ``cv``.
     thresholds : {"explicit", "implicit"}
     C_max : float, optional
         Where the path ends; by default for ever.
@@ -414,7 +414,7 @@ class PathSVOR(StatedClassifier, Expanded):
     cv : int, splitter or iterable of (train, test), optional
         Choose C exactly.
     scoring : str or (classes, classes) array, default "error"
-        See `PathSVC`; "absolute" and "squared", too, of the distance of classes, and "pairs", the
+        See `PathSVC`; also "absolute" and "squared", of the distance of classes, and "pairs", the
         share of pairs of rows of different classes in the wrong order.
     rule : {"min", "1se"}
     n_jobs : int, optional
@@ -450,20 +450,20 @@ class PathSVOR(StatedClassifier, Expanded):
     C_max: float | None = None
     scoring: Judge = "error"
 
-    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SinglePath:
         labels: Any = y
-        if not np.array_equal(self.classes_, np.unique(self.classes_)):  # told by categories
+        if not np.array_equal(self.classes_, np.unique(self.classes_)):  # categories
             from pandas import Categorical
 
             labels = Categorical(y, categories=self.classes_, ordered=True)  # a fold may lack some
-        own = self._given("thresholds", "C_max") | self._options()
-        return Stated(svor_path(X, labels, sample_weight=weights, **own))
+        options = self._given("thresholds", "C_max") | self._options()
+        return SinglePath(svor_path(X, labels, sample_weight=weights, **options))
 
     @property
     def thresholds_(self) -> Floats:
         """The thresholds b_1 <= ... <= b_{r-1} between classes, (r - 1,)."""
         check_is_fitted(self)
-        return self._model.own.free(self._place())
+        return self._model.single_path.free(self._place())
 
     def _classes_of(self, y: Labels, order: list[Any] | None) -> Labels:
         return ordered_labels(y, order)[1]
@@ -482,7 +482,7 @@ class PathOneClassSVM(OutlierMixin, Expanded):
     Parameters
     ----------
     nu : float, default 0.5
-        In (0, 1]: at most such a share of the training rows is outside.
+        In (0, 1]: the largest share of training rows that is outside.
     nu_min : float, default 0.0
         Where the path ends, in [0, 1).
     kernel : str, default "rbf"
@@ -497,7 +497,7 @@ class PathOneClassSVM(OutlierMixin, Expanded):
     ----------
     path_ : SolutionPath
     offset_ : float
-        rho: scores below it are outside.
+        rho: rows with a smaller score are outside.
 
     Examples
     --------
@@ -537,16 +537,16 @@ class PathOneClassSVM(OutlierMixin, Expanded):
         check_index(X, sample_weight, "sample_weight")
         X = self._validated(X)
         weights = usable_weights(sample_weight, X.shape[0], None)
-        with self._telling(Progress(self.callback)):
+        with self._reporting(Progress(self.callback)):
             model = self._trained(self._named(X), np.zeros(len(weights)), weights)
         self.path_, nu = model.path, model.check(self.nu, "nu", above=0.0)
         judge(model, nu, f"at nu = {nu:.6g}", self.check, [])
         self.offset_, self._model = float(model.paths[0].free(nu)[0]), model
         return self
 
-    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
-        own = self._given("nu_min") | self._options()
-        return Stated(one_class_path(X, sample_weight=weights, **own))
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SinglePath:
+        options = self._given("nu_min") | self._options()
+        return SinglePath(one_class_path(X, sample_weight=weights, **options))
 
     def _place(self) -> float:
         return float(self.nu)

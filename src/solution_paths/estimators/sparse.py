@@ -1,4 +1,4 @@
-"""Classifiers and regressions under an l1 penalty that have a second part: a ridge, differences."""
+"""Classifiers under an l1 penalty and a ridge, and the fused lasso."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_flag
 from .base import Linear, LinearRegressor, PathClassifier
 from .checking import ClassWeight, estimator
-from .single_path import COEFFICIENTS, Stated
+from .single_path import COEFFICIENTS, SinglePath
 from .tuning import Tuned
 
 
@@ -27,13 +27,12 @@ class ElasticNetSVC(PathClassifier, Linear, Tuned):
     """Support vector classifier under an elastic net that knows its solution for every lam1.
 
     Minimises ``1/n sum_i max(0, 1 - y_i (w.x_i + b)) + lam1 ||w||_1 + lam2/2 ||w||^2``, the doubly
-    regularised SVM; of sample weights s_i their shares s_i / sum_j s_j stand for 1/n. See
-    `drsvm_path`.
+    regularised SVM; with sample weights s_i / sum_j s_j replaces 1/n. See `drsvm_path`.
 
     Parameters
     ----------
     lam1 : float, default 0.01
-        Weight of the l1 penalty, >= 0; not looked at with ``cv``.
+        Weight of the l1 penalty, >= 0; ignored with ``cv``.
     lam2 : float, default 0.01
         Weight of the ridge, >= 0.
     positive : bool, default False
@@ -86,8 +85,8 @@ class ElasticNetSVC(PathClassifier, Linear, Tuned):
     scoring: Judge = "error"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
-        own = self._given("lam2", *COEFFICIENTS, "lam1_min") | self._check()
-        return drsvm_path(X, y, sample_weight=weights, **own)
+        options = self._given("lam2", *COEFFICIENTS, "lam1_min") | self._check()
+        return drsvm_path(X, y, sample_weight=weights, **options)
 
 
 @estimator
@@ -101,7 +100,7 @@ class HHSVC(PathClassifier, Linear, Tuned):
     Parameters
     ----------
     lam1 : float, default 1.0
-        Weight of the l1 penalty, >= 0; not looked at with ``cv``.
+        Weight of the l1 penalty, >= 0; ignored with ``cv``.
     lam2 : float, default 1.0
         Weight of the ridge, >= 0.
     delta : float, default 2.0
@@ -149,8 +148,8 @@ class HHSVC(PathClassifier, Linear, Tuned):
     scoring: Judge = "error"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
-        own = self._given("lam2", "delta", *COEFFICIENTS, "lam1_min") | self._check()
-        return hhsvm_path(X, y, sample_weight=weights, **own)
+        options = self._given("lam2", "delta", *COEFFICIENTS, "lam1_min") | self._check()
+        return hhsvm_path(X, y, sample_weight=weights, **options)
 
 
 @estimator
@@ -163,10 +162,10 @@ class PathFusedLasso(LinearRegressor, Tuned):
     Parameters
     ----------
     lam : float, default 1.0
-        Weight of the penalty, >= 0; not looked at with ``cv``.
+        Weight of the penalty, >= 0; ignored with ``cv``.
     D : (m, d) array or CSR matrix, optional
-        What of the coefficients is meant to be zero; by default the differences of neighbouring
-        ones, the fused lasso.
+        Linear functions of the coefficients that the penalty shrinks to zero; by default the
+        differences of neighbours, the fused lasso.
     fit_intercept : bool, default True
         Whether b is fitted; without, b = 0.
     lam_min : float, default 0.0
@@ -209,15 +208,15 @@ class PathFusedLasso(LinearRegressor, Tuned):
     lam_min: float = 0.0
     scoring: Judge = "squared"
 
-    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Stated:
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SinglePath:
         check_flag(self.fit_intercept, "fit_intercept")
         D = neighbours(X.shape[1]) if self.D is None else self.D
-        own = self._given("fit_intercept", "lam_min") | self._check()
-        return Stated(generalized_lasso_path(y, D, X=X, sample_weight=weights, **own))
+        options = self._given("fit_intercept", "lam_min") | self._check()
+        return SinglePath(generalized_lasso_path(y, D, X=X, sample_weight=weights, **options))
 
 
 def neighbours(d: int) -> sp.csr_array:
-    """Return the (d - 1, d) differences of neighbouring coefficients; of one alone a row of 0."""
+    """Return the (d - 1, d) differences of neighbouring coefficients; for d = 1 a row of 0."""
     if d == 1:
         return sp.csr_array(np.zeros((1, 1)))
     return sp.csr_array(sp.eye_array(d - 1, d, k=1) - sp.eye_array(d - 1, d))

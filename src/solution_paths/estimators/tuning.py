@@ -38,7 +38,7 @@ from .checking import (
     usable_weights,
 )
 from .fitted import Fitted
-from .judging import judge, warn_of_cut
+from .judging import judge, warn_of_truncation
 from .progress import Progress
 from .relative import RELATIVE, error_of_constant, relative_curve
 
@@ -47,15 +47,15 @@ RULES = ("min", "1se")
 
 @estimator
 class Tuned(PathEstimator):
-    """Predicts by the solution at one value of a path's parameter, given or chosen with ``cv``.
+    """An estimator whose parameter is given, or chosen by cross-validation with ``cv``.
 
-    A child gives ``_parameter``, the name of the constructor's argument, and what its values mean.
+    Subclasses define ``_parameter``, the name of the constructor's argument, and its meaning.
     """
 
     _parameter = ""
-    _above: ClassVar[float | None] = None  # what values must be above, where 0 itself is none
+    _above: ClassVar[float | None] = None  # an exclusive lower bound of the parameter
     _stronger: ClassVar[str | None] = None  # "larger" or "smaller" values are the stronger penalty
-    _kind = "sign"  # what its paths predict, which says by what they may be judged: see `Reading`
+    _kind = "sign"  # what its paths predict, which decides the possible errors: see `Reading`
 
     _: KW_ONLY
     cv: Folds = None
@@ -80,13 +80,12 @@ class Tuned(PathEstimator):
             ``kernel="precomputed"`` where the model has kernels.
         y : (n,) array
         sample_weight : (n,) array, optional
-            Weights >= 0, by which samples count when the model is fitted and, with ``cv``, in the
-            folds' errors; all 1 by default. A sample of weight 0 takes no part, and has no dual
-            in ``path_``.
+            Weights >= 0 of the samples' losses and, with ``cv``, of their errors in folds; all 1 by
+            default. A sample of weight 0 takes no part, and has no dual in ``path_``.
         groups : (n,) array, optional
-            What splitters such as GroupKFold keep together.
+            Groups for splitters such as GroupKFold.
         **params
-            What else the splitter asks for, with scikit-learn's metadata routing.
+            Further arguments of the splitter, with scikit-learn's metadata routing.
 
         Returns
         -------
@@ -102,7 +101,7 @@ class Tuned(PathEstimator):
         weights = usable_weights(sample_weight, X.shape[0], classes)
         pairs = self._pairs(X, y, split)
         progress = Progress(self.callback, self._count_of_paths(), len(pairs))
-        with self._telling(progress):
+        with self._reporting(progress):
             model = self._trained(self._named(X), y, weights)
         self.path_ = model.path
         chosen = getattr(self, self._parameter)
@@ -112,15 +111,15 @@ class Tuned(PathEstimator):
                 chosen, of_folds = self._chosen(X, y, weights, model, pairs, progress)
         chosen = model.check(chosen, self._parameter, self._above)
         with progress.unchanged:
-            chosen = self._settled(model, chosen, progress)
+            chosen = self._completed(model, chosen, progress)
         self.path_ = model.path
         judge(model, chosen, f"at {self._parameter} = {chosen:.6g}", self.check, of_folds)
         setattr(self, f"{self._parameter}_", chosen)
         self._model = model
         return self
 
-    def _settled(self, model: Any, chosen: float, progress: Progress) -> float:
-        """Follow what hangs on the parameter that is used; return it."""
+    def _completed(self, model: Any, chosen: float, progress: Progress) -> float:
+        """Finish the model with the chosen parameter; return the parameter that is used."""
         return chosen
 
     def _axis(self, path: SolutionPath) -> str:
@@ -133,7 +132,7 @@ class Tuned(PathEstimator):
     # -- cross-validation ----------------------------------------------------------------------
 
     def _pairs(self, X: Any, y: NDArray[Any], split: dict[str, Any]) -> list[tuple[Any, Any]]:
-        """Return the rows of folds, to train and to test; none without ``cv``."""
+        """Return the training and test rows of folds; none without ``cv``."""
         if self.cv is None:
             return []
         self._check_choice()
@@ -148,22 +147,22 @@ class Tuned(PathEstimator):
         pairs: list[tuple[Any, Any]],
         progress: Progress,
     ) -> tuple[float, list[Fitted]]:
-        """Return the parameter that folds choose, and what was fitted to them."""
+        """Return the parameter that the folds choose, and the models fitted to them."""
         pairs = self._usable(pairs, y, weights)
-        own, found, progress.parts = copy(self), [], 1 + len(pairs)
-        own.callback = None  # which needn't be known to other processes
+        worker, fits, progress.parts = copy(self), [], 1 + len(pairs)
+        worker.callback = None  # it may not be picklable
         for model, curve in Parallel(n_jobs=self.n_jobs, return_as="generator")(
-            delayed(_in_silence)(fold) for fold in own._folds(X, y, weights, pairs)
+            delayed(_in_silence)(fold) for fold in worker._folds(X, y, weights, pairs)
         ):
-            found.append((model, curve))
-            progress.of_fold(sum(path.diagnostics.get("events", 0) for path in model.paths))
-        models = [model for model, _ in found]
+            fits.append((model, curve))
+            progress.end_fold(sum(path.diagnostics.get("events", 0) for path in model.paths))
+        models = [model for model, _ in fits]
         begin = max(whole.begin, *(model.begin for model in models))
         end = min(whole.end, *(model.end for model in models))
-        lost = [error for model in (whole, *models) for error in model.errors]
-        warn_of_cut(self._parameter, begin, end, lost, self.check)
-        curves = [curve.over(begin, end) for _, curve in found]
-        if begin == self._above:  # which is no value itself
+        errors = [error for model in (whole, *models) for error in model.errors]
+        warn_of_truncation(self._parameter, begin, end, errors, self.check)
+        curves = [curve.over(begin, end) for _, curve in fits]
+        if begin == self._above:  # which itself is not feasible
             curves = [curve.opened() for curve in curves]
         curve = MeanCurve.of(curves)
         self.cv_path_, self.cv_paths_ = curve, list(curve.parts)
@@ -176,12 +175,12 @@ class Tuned(PathEstimator):
         return chosen, models
 
     def _usable(self, pairs: list[Any], y: NDArray[Any], weights: Floats) -> list[Any]:
-        """Return the folds that can be fitted and judged; warn of the others."""
+        """Return the folds that can be fitted and tested; warn about the others."""
         reasons = [self._useless(y, weights, *pair) for pair in pairs]
-        lost = [f"fold {k + 1} of {len(pairs)} ({why})" for k, why in enumerate(reasons) if why]
-        if not lost:
+        unusable = [f"fold {k + 1} of {len(pairs)} ({why})" for k, why in enumerate(reasons) if why]
+        if not unusable:
             return pairs
-        named, remedy = "; ".join(lost), "pass fewer or shuffled folds"
+        named, remedy = "; ".join(unusable), "pass fewer or shuffled folds"
         if is_classifier(self):
             remedy = remedy_of_folds(y, weights, self._parameter)
         kept = [pair for pair, why in zip(pairs, reasons, strict=True) if why is None]
@@ -195,25 +194,25 @@ class Tuned(PathEstimator):
     def _useless(
         self, y: NDArray[Any], weights: Floats, train: NDArray[Any], test: NDArray[Any]
     ) -> str | None:
-        """Say why a fold can't be fitted, or not be judged; None where it can."""
+        """Return why a fold can't be fitted or tested; None where it can."""
         if not weights[test].any():
             return "its test rows have weight 0"
-        own = y[train][weights[train] > 0]
-        if not len(own):
+        targets = y[train][weights[train] > 0]
+        if not len(targets):
             return "its training rows have weight 0"
-        seen = np.unique(y[test][weights[test] > 0])
-        if len(seen) < 2 and self._metric().name == "roc_auc":  # of pairs of rows of both
-            return f"its test rows hold the class {seen.tolist()[0]!r} alone"
-        return self._unfit(own)
+        test_classes = np.unique(y[test][weights[test] > 0])
+        if len(test_classes) < 2 and self._metric().name == "roc_auc":  # it needs both
+            return f"its test rows hold the class {test_classes.tolist()[0]!r} alone"
+        return self._unfit(targets)
 
     def _unfit(self, y: NDArray[Any]) -> str | None:
-        """Say why training targets leave nothing to fit, or None."""
+        """Return why training targets leave nothing to fit, or None."""
         if is_classifier(self) and len(np.unique(y)) < 2:
             return f"its training rows hold the class {y[:1].tolist()[0]!r} alone"
         return None
 
     def _check_choice(self) -> None:
-        """Check by what, and by which rule, the parameter is chosen."""
+        """Check the arguments that decide how the parameter is chosen."""
         self._metric()
         check_choice(self.rule, "rule", RULES)
         check_jobs(self.n_jobs)
@@ -224,9 +223,9 @@ class Tuned(PathEstimator):
             )
 
     def _metric(self) -> Metric:
-        """Return the error that is compared; of a relative one that of which it is a share."""
+        """Return the error that is compared; of a relative one its numerator."""
         names = JUDGED[self._kind]
-        if self._kind in DECISIONS:  # here they stand for labels alone
+        if self._kind in DECISIONS:  # errors of labels only
             names = tuple(name for name in names if name not in ("absolute", "squared"))
         classes = self.classes_ if is_classifier(self) else ()
         synonyms = SYNONYMS if len(classes) else SYNONYMS | RELATIVE
@@ -236,15 +235,15 @@ class Tuned(PathEstimator):
     def _folds(
         self, X: Any, y: NDArray[Any], weights: Floats, pairs: list[tuple[Any, Any]]
     ) -> list[Callable[[], tuple[Fitted, Curve]]]:
-        """Return what fits and judges each fold."""
+        """Return functions that fit and test each fold."""
         return [partial(self._fold, X, y, weights, *pair) for pair in pairs]
 
     def _fold(
         self, X: Any, y: NDArray[Any], weights: Floats, train: NDArray[Any], test: NDArray[Any]
     ) -> tuple[Fitted, Curve]:
-        """Return what is fitted to a fold, and its error."""
-        own, labels = _safe_split(self, X, y, train)
-        model = self._trained(own, labels, weights[train])
+        """Return the model fitted to a fold, and its error."""
+        train_rows, labels = _safe_split(self, X, y, train)
+        model = self._trained(train_rows, labels, weights[train])
         rows, targets = _safe_split(self, X, y, test, train)
         return model, self._error(model, model.columns(rows), targets, weights[test])
 
@@ -264,7 +263,7 @@ class Tuned(PathEstimator):
     # -- metadata ------------------------------------------------------------------------------
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return what is passed on, to the splitter; see scikit-learn's metadata routing.
+        """Return the routing of arguments to the splitter; see scikit-learn's metadata routing.
 
         Returns
         -------
@@ -282,17 +281,17 @@ class Tuned(PathEstimator):
         groups: ArrayLike | None,
         params: dict[str, Any],
     ) -> dict[str, Any]:
-        """Return what the splitter takes beside rows and targets."""
+        """Return the splitter's arguments other than rows and targets."""
         _raise_for_params(params, self, "fit")
-        own = {"sample_weight": sample_weight, "groups": groups}
-        given = {name: value for name, value in own.items() if value is not None}
+        arguments = {"sample_weight": sample_weight, "groups": groups}
+        given = {name: value for name, value in arguments.items() if value is not None}
         if _routing_enabled():
             return dict(process_routing(self, "fit", **given, **params).splitter.split)
         return {} if groups is None else {"groups": groups}
 
 
 def _in_silence(fold: Callable[[], tuple[Fitted, Curve]]) -> tuple[Fitted, Curve]:
-    """Fit and judge a fold without warnings: those of the whole have been told."""
+    """Fit and test a fold without warnings: the fit to all rows has given them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PathWarning)
         return fold()

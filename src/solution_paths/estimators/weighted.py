@@ -1,4 +1,4 @@
-"""Machines with sample weights that change exactly: samples come, go, count more or less."""
+"""SVMs with exact updates of sample weights: samples enter, leave, or change their weights."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from .progress import Progress
 
 
 class Weighted(Expanded):
-    """A machine whose costs are C times sample weights; a child gives ``_path(X, y, from, to)``."""
+    """An SVM with costs C times sample weights; subclasses define ``_path(X, y, from, to)``."""
 
     _sparse = True
     _path: Callable[..., SolutionPath]
 
     def fit(self, X: Rows, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the machine.
+        """Fit the model.
 
         Parameters
         ----------
         X : (n, d) array, DataFrame or CSR matrix, or (n, n) Gram matrix
-            Every sample that may ever take part.
+            All samples that may ever take part.
         y : (n,) array
         sample_weight : (n,) array, optional
             Weights >= 0; a sample of weight zero takes no part until it enters. All 1 by default.
@@ -50,7 +50,7 @@ class Weighted(Expanded):
         weights = usable_weights(sample_weight, X.shape[0], y if is_classifier(self) else None)
         self._unit = C * self._of_classes(y, weights)
         costs = self._unit * weights
-        with self._telling(Progress(self.callback, self._count_of_paths())):
+        with self._reporting(Progress(self.callback, self._count_of_paths())):
             model = self._weighted(self._named(X), y, costs)
         model.rows = np.arange(len(weights))
         self._labels = y if is_classifier(self) else None
@@ -59,7 +59,7 @@ class Weighted(Expanded):
         return self._judged(model, weights)
 
     def _of_classes(self, y: NDArray[Any], weights: Floats) -> Floats:
-        """Return by how much samples count for their class."""
+        """Return the weights of the samples' classes."""
         return np.ones(len(y))
 
     def _judged(self, model: Fitted, weights: Floats) -> Self:
@@ -68,10 +68,10 @@ class Weighted(Expanded):
         return self
 
     def reweight(self, sample_weight: ArrayLike) -> Self:
-        """Move to new weights exactly, along the path from the old ones (``path_`` then).
+        """Change the weights exactly, along the path from the old ones, which is then ``path_``.
 
-        Its cost is that of the breakpoints in between. After unpickling or copying, the machine is
-        fitted with its old weights first.
+        The cost is that of the breakpoints in between. After unpickling or copying, the model is
+        first fitted with its old weights.
 
         Parameters
         ----------
@@ -100,9 +100,9 @@ class Weighted(Expanded):
         Parameters
         ----------
         enter, leave : (k,) int arrays
-            Rows of the X that was fitted, whose weight is zero, and whose weight is not.
+            Rows of the fitted X: with zero weight, and with positive weight.
         weight : scalar or (k,) array, optional
-            Weights of those that enter; by default the largest weight there is.
+            Weights of the entering samples; by default the largest weight of all.
 
         Returns
         -------
@@ -130,8 +130,12 @@ class Weighted(Expanded):
         try:
             path.check_continuable()
         except ValueError:
-            own, weights = path.reading, self._unit * self.sample_weight_
-            y = self._targets if own.signs is None else own.classes[(own.signs > 0).astype(int)]
+            reading, weights = path.reading, self._unit * self.sample_weight_
+            y = (
+                self._targets
+                if reading.signs is None
+                else reading.classes[(reading.signs > 0).astype(int)]
+            )
             return self._path(self._named(path.rows), y, weights, weights)
         return path
 
@@ -139,12 +143,12 @@ class Weighted(Expanded):
         raise NotImplementedError
 
     def _place(self) -> float:
-        return 1.0  # theta: the end of the path that led here
+        return 1.0  # theta at the end of the path
 
 
 @estimator
 class WeightedSVC(PathClassifier, Weighted):
-    """Support vector classifier with sample weights, to and from which it moves exactly.
+    """Support vector classifier with exact updates of sample weights.
 
     Minimises ``1/2 ||w||^2 + C sum_i s_i max(0, 1 - y_i (w.x_i + b))`` for sample weights s_i, with
     a free bias b; see `weighted_svm_path`.
@@ -156,20 +160,20 @@ class WeightedSVC(PathClassifier, Weighted):
     kernel, gamma, degree, coef0
         See `weighted_svm_path`.
     class_weight : dict or "balanced", optional
-        See `PathSVC`; it stays what it is when weights move.
+        See `PathSVC`; it stays the same when sample weights change.
     callback
         See `PathSVC`.
     check : {"warn", "raise", "ignore"}
-        What to do if the solution at the weights now is not right: warn, raise a `PathError`, or
-        don't look.
+        What to do if the solution at the current weights is not reliable: warn, raise a
+        `PathError`, or don't check.
 
     Attributes
     ----------
     path_ : SolutionPath or list of SolutionPath
-        In theta, from the weights before (0) to those now (1); for more than two classes one for
-        each class against the rest.
+        In theta, from the previous weights (0) to the current ones (1); for more than two classes
+        one for each class against the rest.
     sample_weight_ : (n,) array
-        The weights now.
+        The current weights.
     coef_, intercept_, support_, support_vectors_, dual_coef_
         See `PathSVC`.
     classes_, n_features_in_, feature_names_in_
@@ -207,7 +211,7 @@ class WeightedSVC(PathClassifier, Weighted):
 
 @estimator
 class WeightedSVR(PathRegressor, Weighted):
-    """Support vector regression with sample weights, to and from which it moves exactly.
+    """Support vector regression with exact updates of sample weights.
 
     Minimises ``1/2 ||w||^2 + C sum_i s_i max(0, |y_i - w.x_i - b| - epsilon)`` for sample weights
     s_i, with a free bias b; see `weighted_svr_path`.
@@ -228,9 +232,9 @@ class WeightedSVR(PathRegressor, Weighted):
     Attributes
     ----------
     path_ : SolutionPath
-        In theta, from the weights before (0) to those now (1).
+        In theta, from the previous weights (0) to the current ones (1).
     sample_weight_ : (n,) array
-        The weights now.
+        The current weights.
     coef_, intercept_, support_, support_vectors_, dual_coef_
         See `PathSVC`.
     n_features_in_, feature_names_in_
