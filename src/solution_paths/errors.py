@@ -12,6 +12,10 @@ class PathWarning(UserWarning):
 class PathError(RuntimeError):
     """The path could not be followed to its end.
 
+    All functions and estimators raise it with the part of the path that is certified. Bad arguments
+    raise ValueError or TypeError instead; the message names the argument, what is wrong with it,
+    and the remedy. A kernel matrix that exceeds the memory raises MemoryError.
+
     Attributes
     ----------
     path : SolutionPath or None

@@ -63,8 +63,8 @@ def conditional_conformal_path(
 
     Raises
     ------
-    ValueError, PathError
-        For bad input, or where a path can't be followed; the message has the remedy.
+    ValueError, TypeError, PathError
+        See `PathError`.
 
     References
     ----------

@@ -66,7 +66,7 @@ def dm_drsvm_path(
     Raises
     ------
     ValueError, TypeError, PathError
-        For bad input; for a path that can't be followed: ``error.path`` is the certified part.
+        See `PathError`.
 
     References
     ----------

@@ -49,11 +49,8 @@ def dm_drsvm_grid(
 
     Raises
     ------
-    ValueError, TypeError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        When a line can't be followed to its end; ``error.path`` is its certified part, and
-        ``error.surface`` has the other lines.
+    ValueError, TypeError, PathError
+        See `PathError`.
 
     References
     ----------

@@ -63,10 +63,8 @@ def dm_ksvm_path(
 
     Raises
     ------
-    ValueError, TypeError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        The path can't be followed to its end; ``error.path`` is the certified part.
+    ValueError, TypeError, PathError
+        See `PathError`.
 
     References
     ----------

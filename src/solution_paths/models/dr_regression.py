@@ -71,7 +71,7 @@ def dr_regression_path(
     Raises
     ------
     ValueError, TypeError, PathError
-        For bad input; for a path that can't be followed: ``error.path`` is the certified part.
+        See `PathError`.
 
     References
     ----------

@@ -53,7 +53,7 @@ def drlad_path(
     Raises
     ------
     ValueError, TypeError, PathError
-        For bad input; for a path that can't be followed: ``error.path`` is the certified part.
+        See `PathError`.
 
     References
     ----------

@@ -64,7 +64,7 @@ def drsvm_path(
     Raises
     ------
     ValueError, TypeError, PathError
-        For bad input; for a path that can't be followed: ``error.path`` is the certified part.
+        See `PathError`.
 
     References
     ----------

@@ -60,8 +60,8 @@ def elastic_net_path(
 
     Raises
     ------
-    ValueError, PathError
-        For bad input, or where the path can't be followed; the message has the remedy.
+    ValueError, TypeError, PathError
+        See `PathError`.
 
     References
     ----------

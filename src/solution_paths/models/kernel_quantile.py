@@ -62,8 +62,8 @@ def kernel_quantile_path(
 
     Raises
     ------
-    ValueError, PathError
-        For bad input, or where the path can't be followed; the message has the remedy.
+    ValueError, TypeError, PathError
+        See `PathError`.
 
     References
     ----------

@@ -52,8 +52,8 @@ def noncrossing_quantiles_path(
 
     Raises
     ------
-    ValueError, PathError
-        For bad input, or where the path can't be followed; the message has the remedy.
+    ValueError, TypeError, PathError
+        See `PathError`.
 
     References
     ----------

@@ -55,8 +55,8 @@ def nu_svm_path(
 
     Raises
     ------
-    ValueError, PathError
-        For bad input, or where the path can't be followed; the message has the remedy.
+    ValueError, TypeError, PathError
+        See `PathError`.
 
     References
     ----------

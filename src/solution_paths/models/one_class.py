@@ -58,8 +58,8 @@ def one_class_path(
 
     Raises
     ------
-    ValueError, PathError
-        For bad input, or where the path can't be followed; the message has the remedy.
+    ValueError, TypeError, PathError
+        See `PathError`.
 
     References
     ----------

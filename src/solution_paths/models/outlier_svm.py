@@ -66,10 +66,8 @@ def outlier_svm_path(
 
     Raises
     ------
-    ValueError, TypeError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        When the path can't be followed to its end; ``error.path`` is the certified part.
+    ValueError, TypeError, PathError
+        See `PathError`.
 
     References
     ----------

@@ -60,8 +60,8 @@ def pin_svm_path(
 
     Raises
     ------
-    ValueError, PathError
-        For bad input, where there is no optimum, or the path can't be followed, with the remedy.
+    ValueError, TypeError, PathError
+        See `PathError`; a ValueError also means that tau or tau_from has no optimum.
 
     References
     ----------

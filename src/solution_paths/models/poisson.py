@@ -60,10 +60,8 @@ def poisson_path(
 
     Raises
     ------
-    ValueError, MemoryError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        Rounding hides gaps of eps; ``error.path`` is the part that keeps the bound.
+    ValueError, MemoryError, PathError
+        See `PathError`; it is raised where rounding hides gaps of eps.
 
     References
     ----------

@@ -55,8 +55,8 @@ def quantile_regression_path(
 
     Raises
     ------
-    ValueError, PathError
-        For bad input; for a path that can't be followed: ``error.path`` is the certified part.
+    ValueError, TypeError, PathError
+        See `PathError`.
 
     References
     ----------

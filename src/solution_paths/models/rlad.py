@@ -62,10 +62,8 @@ def rlad_path(
 
     Raises
     ------
-    ValueError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        The path can't be followed.
+    ValueError, TypeError, PathError
+        See `PathError`.
 
     References
     ----------

@@ -59,10 +59,8 @@ def weighted_svm_path(
 
     Raises
     ------
-    ValueError, TypeError
-        For bad input; the message names the argument and the remedy.
-    PathError
-        When the path can't be followed to its end; ``error.path`` is the certified part.
+    ValueError, TypeError, PathError
+        See `PathError`.
 
     References
     ----------
