@@ -164,6 +164,31 @@ def test_a_default_that_its_docstring_does_not_state_is_seen():
     assert found == {"x": "2", "kind": '"a"', "none": "nothing", "way": "nothing"}
 
 
+def entry(place, name, owner):
+    """Return (type, text) of a parameter where a text sends its reader; None where it isn't."""
+    head, _, method = place.partition(".")
+    if head not in solution_paths.__all__:  # a method of the same class
+        head, method = owner.partition(".")[0], place
+    own = getattr(solution_paths, head)
+    return documented(getattr(own, method, None) if method else own).get(name)
+
+
+def refers(text):
+    return text.startswith(("See `", "see `"))
+
+
+@pytest.mark.parametrize("owner", sorted(PUBLIC))
+def test_an_argument_is_explained_where_it_stands_or_by_one_reference(owner):
+    chains = {}
+    for name, (_, text) in documented(PUBLIC[owner]).items():
+        if refers(text):
+            places = re.findall(r"`([\w.]+)`", text)
+            found = [entry(place, name, owner) for place in places]
+            if not any(one and not refers(one[1]) for one in found):
+                chains[name] = places
+    assert not chains
+
+
 @pytest.mark.parametrize("name", solution_paths.ESTIMATORS)
 def test_estimators_keep_every_parameter_as_it_was_given(name):
     own = getattr(solution_paths, name)

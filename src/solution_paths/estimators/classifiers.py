@@ -170,7 +170,7 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
     intercept_scaling : float, default 1.0
         Value of the appended feature that holds the bias; 0 means no bias.
     kernel, gamma, degree, coef0
-        See `quantile_svm_path`.
+        See `svm_path`.
     class_weight : dict or "balanced", optional
         See `PathSVC`.
     cv : int, splitter or iterable of (train, test), optional
@@ -244,7 +244,7 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
         sample_weight : (n,) array, optional
         groups : (n,) array, optional
         **params
-            See `PathSVC`.
+            See `PathSVC.fit`.
 
         Returns
         -------

@@ -207,7 +207,7 @@ class PathPoissonRegressor(Curved, LinearRegressor, Tuned):
     callback
         See `PathSVC`.
     check : {"warn", "raise", "ignore"}
-        See `PathLogisticRegression`.
+        See `PathSVC`; here a solution is reliable if its duality gap is at most eps.
 
     Attributes
     ----------

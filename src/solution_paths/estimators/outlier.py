@@ -37,7 +37,7 @@ class OutlierSVC(PathClassifier, Expanded, Tuned):
     fit_intercept : bool, default True
         Whether there is a bias b, which costs nothing; the authors' machine has none.
     kernel, gamma, degree, coef0
-        See `outlier_svm_path`.
+        See `svm_path`.
     cv : int, splitter or iterable of (train, test), optional
         Choose theta exactly, see `PathSVC`.
     scoring : str, (str, label) or (classes, classes) array, default "error"
@@ -104,7 +104,7 @@ class OutlierSVR(PathRegressor, Expanded, Tuned):
     fit_intercept : bool, default True
         Whether there is a bias b, which costs nothing; the authors' machine has none.
     kernel, gamma, degree, coef0
-        See `outlier_svr_path`.
+        See `svm_path`.
     cv : int, splitter or iterable of (train, test), optional
         Choose theta exactly: the mean of the folds' errors is piecewise linear (or quadratic) in
         theta.

@@ -141,7 +141,7 @@ class PathQuantileRegressor(PathRegressor, Linear, Tuned):
         Choose lam exactly, one for all quantiles: the pinball losses, averaged over quantiles and
         folds, are minimised over all lam.
     rule, n_jobs, callback, check
-        See `PathElasticNet`.
+        See `PathSVC`.
 
     Attributes
     ----------

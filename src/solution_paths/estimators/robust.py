@@ -99,7 +99,7 @@ class DmKSVC(PathClassifier, Expanded, Tuned):
     kappa : float, default 2.0
         > 0: margins above kappa - 1 are penalised, too.
     kernel, gamma, degree, coef0
-        See `dm_ksvm_path`.
+        See `svm_path`.
     lam_min : float, optional
         Where paths stop; by default where `dm_ksvm_path` does, or at lam where that is less and
         there is no ``cv``.

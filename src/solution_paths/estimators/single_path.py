@@ -142,7 +142,7 @@ class HuberPath(LinearRegressor, Tuned):
     scoring : str or (str, float), default "absolute"
         See `PathLasso`.
     cv, rule, n_jobs, callback, check
-        See `PathElasticNet`.
+        See `PathSVC`; ``cv`` chooses lam exactly.
 
     Attributes
     ----------
@@ -194,8 +194,10 @@ class PathSVR(PathRegressor, Expanded, Tuned):
         Where the path ends; by default for ever.
     kernel, gamma, degree, coef0
         See `svm_path`.
-    cv, scoring, rule, n_jobs, callback, check
-        See `PathElasticNet`.
+    scoring
+        See `PathLasso`.
+    cv, rule, n_jobs, callback, check
+        See `PathSVC`.
 
     Attributes
     ----------
@@ -248,7 +250,7 @@ class KernelQuantileRegressor(PathRegressor, Expanded, Tuned):
         The error of a fold: the pinball loss of tau, or of another quantile, as in ``("pinball",
         0.5)``, or an error that `PathLasso` lists. "d2_pinball_score" is that of tau.
     cv, rule, n_jobs, callback, check
-        See `PathElasticNet`.
+        See `PathSVC`; ``cv`` chooses lam exactly.
 
     Attributes
     ----------

@@ -112,7 +112,7 @@ class HHSVC(PathClassifier, Linear, Tuned):
     lam1_min : float, default 0.0
         Where paths begin, >= 0.
     class_weight, cv, scoring, rule, n_jobs, callback, check
-        See `ElasticNetSVC`.
+        See `PathSVC`; ``cv`` chooses lam1 exactly.
 
     Attributes
     ----------
@@ -172,8 +172,10 @@ class PathFusedLasso(LinearRegressor, Tuned):
         Where the path begins, >= 0.
     cv : int, splitter or iterable of (train, test), optional
         Choose lam exactly: the mean of the folds' errors is minimised over all lam.
-    scoring, rule, n_jobs, callback, check
-        See `PathElasticNet`.
+    scoring
+        See `PathLasso`.
+    rule, n_jobs, callback, check
+        See `PathSVC`.
 
     Attributes
     ----------

@@ -158,7 +158,7 @@ class WeightedSVC(PathClassifier, Weighted):
     C : float, default 1.0
         Cost of weight 1, > 0.
     kernel, gamma, degree, coef0
-        See `weighted_svm_path`.
+        See `svm_path`.
     class_weight : dict or "balanced", optional
         See `PathSVC`; it stays the same when sample weights change.
     callback
@@ -223,7 +223,7 @@ class WeightedSVR(PathRegressor, Weighted):
     epsilon : float, default 0.1
         Half-width of the insensitive tube, >= 0, in the units of y.
     kernel, gamma, degree, coef0
-        See `weighted_svm_path`.
+        See `svm_path`.
     callback
         See `PathSVC`.
     check : {"warn", "raise", "ignore"}

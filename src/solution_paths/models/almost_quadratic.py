@@ -46,7 +46,7 @@ def almost_quadratic_path(
     fit_intercept : bool, default True
         Whether b is fitted; without, b = 0.
     sample_weight, positive, penalty_factor, bounds, lam_min, callback, check
-        See `lasso_path`; with two labels both need some weight.
+        See `lasso_path`, for callback and check `solution_path`; both of two labels need weight.
 
     Returns
     -------

@@ -52,7 +52,7 @@ def dm_drsvm_path(
     lam1_min, lam2_min : float, default 0.0
         Where a path in lam1 begins, and one in lam2 ends; >= 0.
     sample_weight, callback, check
-        See `drsvm_path`.
+        See `svm_path`, for callback and check `solution_path`.
 
     Returns
     -------

@@ -38,7 +38,7 @@ def dm_drsvm_grid(
     lam2_values : (k,) array
         > 0.
     sample_weight
-        See `dm_drsvm_path`.
+        See `svm_path`.
     callback, check
         See `solution_path`.
 

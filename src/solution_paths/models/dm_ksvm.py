@@ -52,7 +52,7 @@ def dm_ksvm_path(
         at the first breakpoint where the cost of a sample, 1 / (n lam), is above 1e6, or above
         1e6 / mean(K_ii) where that is more; see C_max of `svm_path`.
     kernel, gamma, degree, coef0, callback, check
-        See `quantile_svm_path`.
+        See `svm_path`, for callback and check `solution_path`.
 
     Returns
     -------

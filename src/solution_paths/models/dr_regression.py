@@ -59,7 +59,7 @@ def dr_regression_path(
     lam1_min, lam2_min : float, default 0.0
         Where a path in s ends, one in lam1 begins and one in lam2 ends; >= 0.
     sample_weight, callback, check
-        See `lasso_path`.
+        See `lasso_path`, for callback and check `solution_path`.
 
     Returns
     -------

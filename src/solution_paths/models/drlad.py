@@ -42,8 +42,10 @@ def drlad_path(
     X : (n, d) array or CSR matrix
     y : (n,) array
         Real targets.
-    vary, s, lam1, lam2, sample_weight, s_max, lam1_min, lam2_min, callback, check
+    vary, s, lam1, lam2, s_max, lam1_min, lam2_min
         See `dr_regression_path`.
+    sample_weight, callback, check
+        See `lasso_path`, for callback and check `solution_path`.
 
     Returns
     -------

@@ -38,7 +38,7 @@ def drlad_grid(
     lam2_values : (k,) array
         Weights of ||w||^2 / 2, >= 0.
     sample_weight
-        See `drlad_path`.
+        See `lasso_path`.
     callback, check
         See `solution_path`.
 

@@ -49,7 +49,7 @@ def drsvm_path(
     lam1, lam2 : float, optional
         The one that doesn't vary: >= 0, 0 if not given.
     sample_weight, positive, penalty_factor, bounds
-        See `elastic_net_path`; both labels need some weight.
+        See `lasso_path`; both labels need some weight.
     lam1_min, lam2_min : float, default 0.0
         Where a path in lam1 begins, and one in lam2 ends; >= 0.
     callback, check

@@ -43,7 +43,7 @@ def generalized_lasso_path(
     fit_intercept : bool, default True
         Whether b is fitted, where X is given; else b = 0.
     sample_weight, lam_min, callback, check
-        See `lasso_path`.
+        See `lasso_path`, for callback and check `solution_path`.
 
     Returns
     -------

@@ -44,8 +44,10 @@ def hhsvm_path(
         >= 0. For several see `path_lines`.
     delta : float, default 2.0
         > 0.
-    sample_weight, positive, penalty_factor, bounds, lam1_min
-        See `elastic_net_path`; both labels need some weight.
+    sample_weight, positive, penalty_factor, bounds
+        See `lasso_path`; both labels need some weight.
+    lam1_min : float, default 0.0
+        Where the path begins.
     callback, check
         See `solution_path`.
 

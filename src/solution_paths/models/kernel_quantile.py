@@ -52,7 +52,7 @@ def kernel_quantile_path(
         Where a path in lam ends, >= 0.
     kernel : str, default "rbf"
     sample_weight, gamma, degree, coef0, callback, check
-        See `svm_path`.
+        See `svm_path`, for callback and check `solution_path`.
 
     Returns
     -------

@@ -57,7 +57,8 @@ def logistic_path(
     eps : float, default 0.0001
         From 1e-8 to 1.
     callback : callable, optional
-        See `solution_path`; it gets the share of the way in log(lam) and the number of lines.
+        Called as ``callback(done, n_lines)``, with the share of the way in log(lam); see
+        `solution_path`.
 
     Returns
     -------

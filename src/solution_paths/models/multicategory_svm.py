@@ -45,7 +45,7 @@ def multicategory_svm_path(
     lam_min : float, default 0.0
         Where to stop, >= 0.
     sample_weight, kernel, gamma, degree, coef0, callback, check
-        See `svm_path`; each class needs some weight.
+        See `svm_path`, for callback and check `solution_path`; each class needs some weight.
 
     Returns
     -------

@@ -40,8 +40,9 @@ def noncrossing_quantiles_path(
     quantiles : (q,) array
         Ascending, in (0, 1).
     penalty : {"l2", "l1"}
+        P(w).
     sample_weight, lam_min, callback, check
-        See `quantile_regression_path`.
+        See `lasso_path`, for callback and check `solution_path`.
 
     Returns
     -------

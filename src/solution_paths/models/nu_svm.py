@@ -45,7 +45,7 @@ def nu_svm_path(
     nu_max : float, optional
         Where to stop, in (0, 1]; by default, and at most, at the largest feasible nu.
     sample_weight, kernel, gamma, degree, coef0, callback, check
-        See `svm_path`.
+        See `svm_path`, for callback and check `solution_path`.
 
     Returns
     -------

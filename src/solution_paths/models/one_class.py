@@ -47,7 +47,7 @@ def one_class_path(
         Where a path in nu, or in lam, ends.
     kernel : str, default "rbf"
     sample_weight, gamma, degree, coef0, callback, check
-        See `svm_path`.
+        See `svm_path`, for callback and check `solution_path`.
 
     Returns
     -------

@@ -56,7 +56,7 @@ def outlier_svm_path(
     fit_intercept : bool, default False
         Whether there is a bias b, which isn't penalised; the authors' models have none.
     sample_weight, kernel, gamma, degree, coef0, callback, check
-        See `svm_path`; weights multiply C.
+        See `svm_path`, for callback and check `solution_path`; weights multiply C.
 
     Returns
     -------

@@ -56,7 +56,7 @@ def outlier_svr_path(
         With ``homotopy="theta"`` the threshold, > 0, in the units of y (default 1); with "s" where
         the path ends (default a fifth of s_R, the largest residual of the standard SVR).
     sample_weight, kernel, gamma, degree, coef0, callback, check
-        See `svm_path`; weights multiply C.
+        See `svm_path`, for callback and check `solution_path`; weights multiply C.
 
     Returns
     -------

@@ -51,7 +51,7 @@ def pin_svm_path(
     tau_from : float, default 0.0
         In [-1, 0]: where a path in tau begins.
     sample_weight, C_max, kernel, gamma, degree, coef0, callback, check
-        See `svm_path`.
+        See `svm_path`, for callback and check `solution_path`.
 
     Returns
     -------

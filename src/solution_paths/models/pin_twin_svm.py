@@ -45,7 +45,7 @@ def pin_twin_svm_path(
     lam : float, default 0.0
         >= 0; 0 is the original, whose planes may not be unique.
     sample_weight, C_max, callback, check
-        See `svm_path`.
+        See `svm_path`, for callback and check `solution_path`.
 
     Returns
     -------

@@ -44,7 +44,7 @@ def quantile_regression_path(
     lam : float, optional
         Weight of the penalty, if there is one, >= 0; 1.0 by default, used where tau varies.
     sample_weight, lam_min, callback, check
-        See `lasso_path`; only a path in lam has a lam_min.
+        See `lasso_path`, for callback and check `solution_path`; only a path in lam has a lam_min.
 
     Returns
     -------

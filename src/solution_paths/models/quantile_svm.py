@@ -47,17 +47,12 @@ def quantile_svm_path(
     lam : float > 0
     sample_weight : (n,) array, optional
         Weights s_i >= 0, some of them positive in both classes; all alike by default.
-    kernel : {"linear", "rbf", "poly", "precomputed"}
-        rbf is ``exp(-gamma ||x - x'||^2)``, poly is ``(gamma x.x' + coef0)^degree``.
-    gamma : float, "scale" or "auto", optional
-        "scale" is 1 / (d Var(X)) with the variance of all entries, "auto" and the default 1 / d.
-    degree : int, default 3
-    coef0 : float, default 0.0
+    kernel, gamma, degree, coef0
+        See `svm_path`.
     intercept_scaling : float, default 1.0
         Value of the appended feature; 0 is no bias.
-    callback : callable, optional
-        Called now and then as ``callback(done, n_events)``, and at the end, done 1 then.
-    check : {"warn", "raise", "ignore"}, if a solution looked at may be off by more than 1e-6
+    callback, check
+        See `solution_path`.
 
     Returns
     -------

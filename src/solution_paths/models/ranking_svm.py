@@ -51,7 +51,7 @@ def ranking_svm_path(
     C_max : float, optional
         Where to stop.
     kernel, gamma, degree, coef0, callback, check
-        See `svm_path`.
+        See `svm_path`, for callback and check `solution_path`.
 
     Returns
     -------

@@ -43,15 +43,19 @@ def svm_path(
         Weights s_i >= 0, some of them positive in both classes; all 1 by default. A weight of 2
         counts as the row twice, one of 0 as no row.
     C_max : float, optional
-        Where to stop. With ``numpy.inf``, and by default for a linear model, the path goes on to
-        infinity. With a kernel it stops by default at the first breakpoint above 1e6, or above
-        1e6 / mean(K_ii) where that is more. That is beyond usual searches (up to 2^15 with an rbf
-        kernel, whose K_ii are 1); further on rounding decides which of almost dependent rows are
-        on their margins.
-    kernel, gamma, degree, coef0
-        See `quantile_svm_path`.
+        Where to stop. The path of a linear model goes on to infinity by default, as with
+        ``numpy.inf``. With a kernel it stops by default at the first breakpoint above 1e6, or
+        above 1e6 / mean(K_ii) where that is more: beyond usual searches (up to 2^15 if K_ii = 1).
+        Further on rounding decides which of almost dependent rows are on their margins.
+    kernel : {"linear", "rbf", "poly", "precomputed"}
+        rbf is ``exp(-gamma ||x - x'||^2)``, poly is ``(gamma x.x' + coef0)^degree``.
+    gamma : float, "scale" or "auto", optional
+        "scale" is 1 / (d Var(X)) with the variance of all entries, "auto" and the default 1 / d.
+    degree : int, default 3
+    coef0 : float, default 0.0
+        Of poly.
     callback, check
-        See `quantile_svm_path`; done is a share of C_max, and leaps at the end if that is inf.
+        See `solution_path`.
 
     Returns
     -------
@@ -67,8 +71,7 @@ def svm_path(
     References
     ----------
     Hastie, Rosset, Tibshirani and Zhu (2004), "The entire regularization path for the support
-    vector machine", JMLR 5. Their start, an outside solver at small C when the classes are
-    unbalanced, is replaced by a walk from a guess at a small C.
+    vector machine", JMLR 5. Their start needs an outside solver where classes are unbalanced.
 
     Examples
     --------

@@ -48,7 +48,7 @@ def svor_path(
     C_max : float, optional
         Where to stop.
     sample_weight, kernel, gamma, degree, coef0, callback, check
-        See `svm_path`; each class needs some weight.
+        See `svm_path`, for callback and check `solution_path`; each class needs some weight.
 
     Returns
     -------

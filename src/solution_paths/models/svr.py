@@ -52,7 +52,7 @@ def svr_path(
     lam_min, epsilon_min : float, default 0.0
         Where a path in lam stops, and one in epsilon begins.
     sample_weight, C_max, kernel, gamma, degree, coef0, callback, check
-        See `svm_path`.
+        See `svm_path`, for callback and check `solution_path`.
 
     Returns
     -------

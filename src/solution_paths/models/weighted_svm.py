@@ -45,12 +45,11 @@ def weighted_svm_path(
     weights_from, weights_to : (n,) arrays or scalars
         Weights C_i >= 0; both classes need some weight along the whole line.
     kernel, gamma, degree, coef0
-        See `quantile_svm_path`.
+        See `svm_path`.
     diagonal : float, default 0.0
         Added to the diagonal of the kernel matrix (the paper adds 1e-6).
     callback, check
-        See `quantile_svm_path`; done is a share of the way in theta, to which the start, which
-        grows weights_from from zero, doesn't count.
+        See `solution_path`; done doesn't include the start, a path from zero to weights_from.
 
     Returns
     -------

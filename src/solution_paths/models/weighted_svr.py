@@ -37,8 +37,10 @@ def weighted_svr_path(
 
     Parameters
     ----------
-    X, kernel, gamma, degree, coef0, diagonal, callback, check
+    X, diagonal
         See `weighted_svm_path`.
+    kernel, gamma, degree, coef0, callback, check
+        See `svm_path`, for callback and check `solution_path`.
     y : (n,) array
         Real targets.
     weights_from, weights_to : (n,) arrays or scalars

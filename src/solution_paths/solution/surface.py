@@ -174,8 +174,10 @@ class Surface:
 
         Parameters
         ----------
-        X_val, y_val, metric
+        X_val, y_val
             See `error`.
+        metric
+            See `SolutionPath.error_curve`.
         ax : matplotlib Axes, optional
 
         Returns
