@@ -202,7 +202,7 @@ def _within(low, hi, lo, high):
 
 
 @part
-def _largest(graph, z, z_low, z_off, u, u_low, u_off, area):
+def _largest(graph, z, z_low, z_error, u, u_low, u_error, area):
     """Return the largest area for z and u within their errors and their bounds.
 
     The area is convex in z and in u, so a corner of the rectangle of errors maximises it. ``area``
@@ -212,27 +212,29 @@ def _largest(graph, z, z_low, z_off, u, u_low, u_off, area):
     for k in range(graph.shape[2] - 1):
         size = max(size, abs(u) + abs(graph[0, LEFT, k]), abs(u) + abs(graph[0, RIGHT, k]))
         bent = bent or graph[0, CURVATURE, k + 1] > 0.0
-    u_off = u_off + 2 * UNIT * size if bent else u_off
-    for above in range(2 if u_off != 0.0 else 1):
-        by = u_off if above == 1 else -u_off
+    u_error = u_error + 2 * UNIT * size if bent else u_error
+    for above in range(2 if u_error != 0.0 else 1):
+        by = u_error if above == 1 else -u_error
         level, rest, _ = _within(graph[0, LOW, 1], u, u_low + by, graph[0, HIGH, 1])
-        for right in range(2 if z_off != 0.0 else 1):
-            by = z_off if right == 1 else -z_off
+        for right in range(2 if z_error != 0.0 else 1):
+            by = z_error if right == 1 else -z_error
             at, low, _ = _within(graph[0, LOW, 0], z, z_low + by, graph[0, HIGH, 0])
             area = max(area, _area_beside(graph, at, low, level, rest, 0.0, 0.0)[0])
     return area
 
 
 @inline
-def _rounding(graph, z, z_low, z_off, u, u_low, u_off, area):
+def _rounding(graph, z, z_low, z_error, u, u_low, u_error, area):
     """Return a bound of an area's error, for z and u anywhere within their errors.
 
     Beside a sloping line the area is a triangle, whose height is largest at a corner.
     """
     if graph[1, HIGH, 1] == 0.0:
-        largest = _largest(graph, z, z_low, z_off, u, u_low, u_off, area)
+        largest = _largest(graph, z, z_low, z_error, u, u_low, u_error, area)
     else:
-        height = abs(_above(graph, z, z_low, u, u_low)[0]) + u_off + graph[0, CURVATURE, 0] * z_off
+        height = (
+            abs(_above(graph, z, z_low, u, u_low)[0]) + u_error + graph[0, CURVATURE, 0] * z_error
+        )
         height += 2 * UNIT * (abs(graph[0, LEFT, 0]) + abs(u))
         largest = max(area, height * height * graph[1, HIGH, 1])
     return largest - area + 8 * UNIT * largest
@@ -248,10 +250,10 @@ def _larger(value, other):
 
 
 @compiled
-def place(graphs: Any, sign: float, hi: Any, lo: Any, off: Any, dual: bool, out: Any) -> None:
+def place(graphs: Any, sign: float, hi: Any, lo: Any, error: Any, dual: bool, out: Any) -> None:
     """Write numbers (n, B) times ``sign`` as points, moved into the domain (or that of the dual).
 
-    ``lo`` and ``off`` are empty if they are zero.
+    ``lo`` and ``error`` are empty if they are zero.
     """
     graph, still = graphs[0], _is_still(graphs)
     for i in range(hi.shape[0]):
@@ -262,21 +264,21 @@ def place(graphs: Any, sign: float, hi: Any, lo: Any, off: Any, dual: bool, out:
             low = sign * lo[i, b] if len(lo) else 0.0
             point = _within(graph[0, LOW, k], sign * hi[i, b], low, graph[0, HIGH, k])
             out[0, i, b], out[1, i, b], out[3, i, b] = point
-            out[2, i, b] = off[i, b] if len(off) else 0.0
+            out[2, i, b] = error[i, b] if len(error) else 0.0
 
 
 @part
-def _value(graph, z, z_low, off):
+def _value(graph, z, z_low, error):
     """Return f(z) minus the value at the first knot, in two terms, its error, and its terms' size.
 
-    The error is ``off`` times the steepest slope at the ends of [z - off, z + off].
+    The third is the error of z times the steepest slope at the ends of [z - error, z + error].
     """
     m, dz = graph.shape[2] - 1, _plus(z, -graph[0, KNOT, 0], z_low)
     back, q = min(dz, 0.0), graph[0, CURVATURE, 0]
     before, behind = graph[0, LEFT, 0] * back + q * (back * back) / 2, 0.0
     size = abs(before)
     slope_below = slope_above = graph[0, LEFT, 0] + q * back
-    slope_below, slope_above = slope_below - q * off, slope_above + q * off
+    slope_below, slope_above = slope_below - q * error, slope_above + q * error
     for k in range(m):
         dz = _plus(z, -graph[0, KNOT, k], z_low)
         end = graph[0, KNOT, k + 1] if k + 1 < m else graph[0, HIGH, 0]
@@ -284,11 +286,11 @@ def _value(graph, z, z_low, off):
         slope, q = graph[0, RIGHT, k], graph[0, CURVATURE, k + 1]
         part = length * (slope + q * length / 2)
         behind, size = behind + part, size + abs(part)
-        if dz + off >= 0.0:
-            slope_above = slope + q * (dz + off)
-        if dz - off >= 0.0:
-            slope_below = slope + q * (dz - off)
-    return before, behind, off * max(abs(slope_below), abs(slope_above)), size
+        if dz + error >= 0.0:
+            slope_above = slope + q * (dz + error)
+        if dz - error >= 0.0:
+            slope_below = slope + q * (dz - error)
+    return before, behind, error * max(abs(slope_below), abs(slope_above)), size
 
 
 @compiled
@@ -406,48 +408,50 @@ def contribute(
         for b in range(z.shape[2]):
             if b == 0 or not still:
                 _read(graphs, i, b)
-            zh, zl, z_off, z_out = z[0, i, b], z[1, i, b], z[2, i, b], z[3, i, b]
-            uh, ul, u_off, u_out = u[0, i, b], u[1, i, b], u[2, i, b], u[3, i, b]
-            gh, gl, g_out = given[0, i, b], given[1, i, b], given[3, i, b]
+            zh, zl, z_error, z_outside = z[0, i, b], z[1, i, b], z[2, i, b], z[3, i, b]
+            uh, ul, u_error, u_outside = u[0, i, b], u[1, i, b], u[2, i, b], u[3, i, b]
+            gh, gl, g_outside = given[0, i, b], given[1, i, b], given[3, i, b]
             z_per, u_per = per[0, b], per[1, b]
             row_error = data_error[i, min(b, data_error.shape[1] - 1)] if len(data_error) else 0.0
             cz, cu = (
                 (answer_error[0, i, b], answer_error[1, i, b]) if len(answer_error) else (0.0, 0.0)
             )
-            unmoved = gh == uh and gl == ul == u_off == cu == z_out == u_out == g_out == 0.0
+            unmoved = (
+                gh == uh and gl == ul == u_error == cu == z_outside == u_outside == g_outside == 0.0
+            )
             unmoved = unmoved and graph[1, HIGH, 1] == 0.0
-            if unmoved and _is_clear(graph, zh, 2 * (max(z_off, row_error, cz) + abs(zl)), uh):
+            if unmoved and _is_clear(graph, zh, 2 * (max(z_error, row_error, cz) + abs(zl)), uh):
                 out[7, b] += abs(uh) * row_error
                 out[6, b] = _larger(out[6, b], cz * z_per)
                 continue
             area, _, far = _area_and_distance(graph, zh, zl, uh, ul, z_per, u_per)
-            doubt = _rounding(graph, zh, zl, z_off, uh, ul, u_off, area)
-            counted = u_off > 0.0 or doubt > 8 * UNIT * area
+            area_error = _rounding(graph, zh, zl, z_error, uh, ul, u_error, area)
+            counted = u_error > 0.0 or area_error > 8 * UNIT * area
             if len(data_error):
                 floor = _rounding(graph, zh, zl, row_error, uh, ul, 0.0, area)
                 out[7, b] += max(abs(uh) * row_error, floor)
             if len(answer_error):
                 out[5, b] += _rounding(graph, zh, zl, cz, uh, ul, cu, area)
                 out[6, b] = _larger(out[6, b], cz * z_per + cu * u_per)
-            if z_out > 0.0:  # the cost of moving into the domain
-                area, doubt = area + abs(uh) * z_out, doubt + abs(uh) * z_off
-            if u_out > 0.0:
-                area, doubt = area + abs(zh) * u_out, doubt + abs(zh) * u_off
+            if z_outside > 0.0:  # the cost of moving into the domain
+                area, area_error = area + abs(uh) * z_outside, area_error + abs(uh) * z_error
+            if u_outside > 0.0:
+                area, area_error = area + abs(zh) * u_outside, area_error + abs(zh) * u_error
             if not np.isfinite(zh + uh):
                 area = np.nan
             out[0, b] += area
-            out[1, b] += doubt
+            out[1, b] += area_error
             if gh != uh or gl != ul:
                 _, _, far = _area_and_distance(graph, zh, zl, gh, gl, z_per, u_per)
-            outer = max(z_out * z_per, g_out * u_per)
+            outer = max(z_outside * z_per, g_outside * u_per)
             wrong = max(far, outer) + 0.0 * area  # nan if that is
             out[4, b], out[2, b] = _larger(out[4, b], outer), _larger(out[2, b], wrong)
             if counted:
-                out[3, b] = _larger(out[3, b], z_off * z_per + u_off * u_per)
+                out[3, b] = _larger(out[3, b], z_error * z_per + u_error * u_per)
             if len(per_coordinate):
                 z_per, u_per = per_coordinate[0, i, b], per_coordinate[1, i, b]
                 _, _, far = _area_and_distance(graph, zh, zl, gh, gl, z_per, u_per)
-                wrong = max(far, z_out * z_per, g_out * u_per) + 0.0 * area
+                wrong = max(far, z_outside * z_per, g_outside * u_per) + 0.0 * area
                 out[8, b] = _larger(out[8, b], wrong)
                 if counted:
-                    out[9, b] = _larger(out[9, b], z_off * z_per + u_off * u_per)
+                    out[9, b] = _larger(out[9, b], z_error * z_per + u_error * u_per)

@@ -66,17 +66,17 @@ def column_sums(hi: Floats, lo: Floats | None = None) -> tuple[Floats, Floats]:
 
 
 @cached_njit
-def _plus_pair(hi, lo, off, last, out):
+def _plus_pair(hi, lo, error, last, out):
     for i in range(hi.shape[0]):
         for b in range(hi.shape[1]):
             s, e = two_sum(out[0, i, b], hi[i, b])
             low = out[1, i, b] + lo[i, b] + e
-            out[2, i, b] += off[i, b] + 4 * UNIT**2 * abs(hi[i, b])
+            out[2, i, b] += error[i, b] + 4 * UNIT**2 * abs(hi[i, b])
             out[0, i, b], out[1, i, b] = two_sum(s, low) if last else (s, low)
 
 
 def sum_of_pairs(pairs: Sequence[tuple[Floats, Floats, Floats]], shape: tuple[int, int]) -> Floats:
-    """Return the sum (3, n, B) of numbers hi + lo, each known within off; all of shape (n, B)."""
+    """Return the sum (3, n, B) of numbers hi + lo, with errors; all of shape (n, B)."""
     out = np.zeros((3, *shape))
     for k, pair in enumerate(pairs):
         _plus_pair(*read_only(*pair), k == len(pairs) - 1, out)

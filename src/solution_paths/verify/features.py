@@ -11,7 +11,7 @@ from ..problem import penalties
 from ..problem.bundle import Bundle, Stack
 from ..validation import Floats
 from .exact import UNIT, add, column_sums, multiply
-from .graph import DATA_ROUNDING, OFF, Contribution, Graph, Pair
+from .graph import DATA_ROUNDING, ERROR, Contribution, Graph, Pair
 from .products import Gram
 from .scales import CoordinateScales, Scales
 from .verdict import GAP_LIMIT
@@ -104,7 +104,7 @@ def contribution_of_coefficients(
         bound if given is c else graph.subgradient(given),
         (scales.w, scales.c),
         None if coordinate_scales is None else (coordinate_scales.w, coordinate_scales.c),
-        answer_error=None if answer_error is None else (inside[OFF], answer_error),
+        answer_error=None if answer_error is None else (inside[ERROR], answer_error),
     )
     if regulariser.multiplier is None:
         return contribution
@@ -139,18 +139,20 @@ def _contribution_of_ridge(
     """Return the contribution ridge/2 ||w - c / ridge||^2, and the distance over w's length."""
     if kernel is not None:
         return _contribution_of_expansion(ridge, c, given, w, kernel, scales, answer_error)
-    (square, square_off), (far2, far2_off) = (
+    (square, square_error), (far2, far2_error) = (
         _square(*_difference(x, w, ridge)) for x in (c, given)
     )
     far, length = np.sqrt(far2), np.maximum(np.sqrt((w.hi**2).sum(axis=0)), scales.w)
     length = np.maximum(length, far)
-    far_off = np.where(far > 0, far2_off / np.maximum(far, np.sqrt(far2_off)), np.sqrt(far2_off))
+    far_error = np.where(
+        far > 0, far2_error / np.maximum(far, np.sqrt(far2_error)), np.sqrt(far2_error)
+    )
     resolution = kkt_resolution = zero = np.zeros_like(square)
     if answer_error is not None:
         wide = ((answer_error / ridge + UNIT * np.abs(w.hi)) ** 2).sum(axis=0)
         resolution, kkt_resolution = ridge / 2 * wide, np.sqrt(wide) / length
-    violation = far / length, far_off / length
-    gaps = ridge / 2 * square, ridge / 2 * square_off
+    violation = far / length, far_error / length
+    gaps = ridge / 2 * square, ridge / 2 * square_error
     floor = ridge / 2 * (DATA_ROUNDING * scales.w) ** 2 / GAP_LIMIT
     return Contribution(*gaps, *violation, zero, resolution, kkt_resolution, floor, *violation)
 
@@ -169,14 +171,14 @@ def _contribution_of_expansion(
     The violation is the error of its values: rounding of the matrix moves values in proportion,
     but lengths by its square root. The matrix is known to the rounding of its entries.
     """
-    e, off = _difference(c, w, ridge)
-    other, other_off = (e, off) if given is c else _difference(given, w, ridge)
+    e, error = _difference(c, w, ridge)
+    other, other_error = (e, error) if given is c else _difference(given, w, ridge)
     unit, least = np.min(scales.z, axis=0), max(float(np.sqrt(kernel.X.diagonal().max())), 1e-300)
     zero = np.zeros_like(unit)
     floor = ridge / 2 * (DATA_ROUNDING * unit / least) ** 2 / GAP_LIMIT
     if answer_error is None:  # sums of sizes bound the error, without a product
         size, other_size = (
-            (np.abs(x) + lost).sum(axis=0) for x, lost in ((e, off), (other, other_off))
+            (np.abs(x) + lost).sum(axis=0) for x, lost in ((e, error), (other, other_error))
         )
         largest = kernel.largest()
         far = largest * other_size / unit
@@ -185,17 +187,19 @@ def _contribution_of_expansion(
     zeros, lost = np.zeros_like(e), answer_error / ridge + UNIT * np.abs(w.hi)
     exact = not kernel.slices  # a difference is small, or rounded: double precision is enough
     Ke, sizes = kernel.times(Pair(e, zeros, zeros), exact)
-    Koff, wide = np.hsplit(kernel.size @ np.concatenate([off, lost], axis=1), 2)
-    square, square_off = _square_of_expansion(e, off, Ke, Koff)
-    values = Pair(Ke.hi, Ke.lo, Ke.off + Koff)
+    K_error, wide = np.hsplit(kernel.size @ np.concatenate([error, lost], axis=1), 2)
+    square, square_error = _square_of_expansion(e, error, Ke, K_error)
+    values = Pair(Ke.hi, Ke.lo, Ke.error + K_error)
     if given is not c:
-        values, _ = kernel.times(Pair(other, zeros, other_off), exact)
+        values, _ = kernel.times(Pair(other, zeros, other_error), exact)
     sizes = DATA_ROUNDING * sizes
     resolution = ridge / 2 * (lost * wide + np.abs(e) * sizes).sum(axis=0)
     kkt_resolution = (wide + sizes).max(axis=0) / unit
-    far, far_off = np.abs(values.hi).max(axis=0) / unit, values.off.max(axis=0) / unit
-    gaps = ridge / 2 * np.maximum(square, 0.0), ridge / 2 * square_off
-    return Contribution(*gaps, far, far_off, zero, resolution, kkt_resolution, floor, far, far_off)
+    far, far_error = np.abs(values.hi).max(axis=0) / unit, values.error.max(axis=0) / unit
+    gaps = ridge / 2 * np.maximum(square, 0.0), ridge / 2 * square_error
+    return Contribution(
+        *gaps, far, far_error, zero, resolution, kkt_resolution, floor, far, far_error
+    )
 
 
 def _difference(c: Pair, w: Pair, ridge: float) -> tuple[Floats, Floats]:
@@ -203,20 +207,22 @@ def _difference(c: Pair, w: Pair, ridge: float) -> tuple[Floats, Floats]:
     product, rest = multiply(w.hi, ridge)
     e, lost = add(product, -c.hi)
     e = (e + (lost + rest + (ridge * w.lo - c.lo))) / ridge
-    return e, c.off / ridge + w.off + 4 * UNIT * np.abs(e)
+    return e, c.error / ridge + w.error + 4 * UNIT * np.abs(e)
 
 
-def _square(e: Floats, off: Floats) -> tuple[Floats, Floats]:
+def _square(e: Floats, error: Floats) -> tuple[Floats, Floats]:
     """Return ||e||^2, and its error."""
     square = (e**2).sum(axis=0)
-    return square, (off * (2 * np.abs(e) + off)).sum(axis=0) + (len(e) + 2) * UNIT * square
+    return square, (error * (2 * np.abs(e) + error)).sum(axis=0) + (len(e) + 2) * UNIT * square
 
 
-def _square_of_expansion(e: Floats, off: Floats, Ke: Pair, Koff: Floats) -> tuple[Floats, Floats]:
+def _square_of_expansion(
+    e: Floats, error: Floats, Ke: Pair, K_error: Floats
+) -> tuple[Floats, Floats]:
     """Return e'K e and its error: 2 d'K e + d'K d for an error d of e, small where K e is."""
-    value = np.abs(Ke.hi) + Ke.off
-    error = (np.abs(e) * Ke.off + off * (2 * value + Koff)).sum(axis=0)
+    value = np.abs(Ke.hi) + Ke.error
+    bound = (np.abs(e) * Ke.error + error * (2 * value + K_error)).sum(axis=0)
     terms, rest = multiply(e, Ke.hi)
     total, lost = column_sums(terms, rest + e * Ke.lo)
-    error = error + (len(e) + 2) * UNIT**2 * np.abs(terms).sum(axis=0) + UNIT * np.abs(total)
-    return total + lost, error
+    bound = bound + (len(e) + 2) * UNIT**2 * np.abs(terms).sum(axis=0) + UNIT * np.abs(total)
+    return total + lost, bound

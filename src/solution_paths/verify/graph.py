@@ -28,16 +28,16 @@ from .verdict import GAP_LIMIT
 # Relative error of knots and of the unit of coefficients. The change of the objective that it may
 # cause, over the limit of gaps, is the least size that a gap is relative to.
 DATA_ROUNDING = 8 * UNIT
-HI, LO, OFF, OUT = range(4)  # of points: a number hi + lo, its error, how far it was outside
+HI, LO, ERROR, OUTSIDE = range(4)  # of points: a number hi + lo, its error, how far it was outside
 EMPTY = np.empty((0, 0)), np.empty((0, 0, 0))
 
 
 class Pair(NamedTuple):
-    """A number as hi + lo, known within ``off``; arrays (n, B)."""
+    """A number as hi + lo, and a bound of its error; arrays (n, B)."""
 
     hi: Floats
     lo: Floats
-    off: Floats
+    error: Floats
 
     @classmethod
     def of(cls, values: Floats) -> Pair:

@@ -14,7 +14,7 @@ from ..validation import Floats
 from .balance import rebalanced
 from .exact import UNIT, column_sums, multiply
 from .features import Regulariser, contribution_of_coefficients
-from .graph import DATA_ROUNDING, HI, LO, OFF, OUT, Contribution, Graph, Pair
+from .graph import DATA_ROUNDING, ERROR, HI, LO, OUTSIDE, Contribution, Graph, Pair
 from .products import Gram, Matrix, total
 from .scales import CoordinateScales, Scales, coordinate_scales_of, scales_of
 from .verdict import KKT_LIMIT, Verdict
@@ -104,7 +104,7 @@ class Judgement:
                 zero = np.zeros_like(primal)
                 bound = zero + (np.nan if lower_bound is None else lower_bound)
                 outside = np.max(
-                    [group_values.z[OUT].max(axis=0, initial=0.0) for group_values in values],
+                    [group_values.z[OUTSIDE].max(axis=0, initial=0.0) for group_values in values],
                     axis=0,
                 )
                 gap = np.where(outside > 0, np.inf, np.abs(primal - bound))
@@ -176,9 +176,9 @@ class Judgement:
         imbalance = np.abs(duals.beta.hi + duals.beta.lo) / scales.balance
         zero = np.zeros(w.hi.shape[1])
         cost = np.where(duals.imbalance > 0, duals.imbalance * duals.price, 0.0).sum(axis=0)
-        cost_error = np.where(duals.beta.off > 0, duals.beta.off * duals.price, 0.0).sum(axis=0)
+        cost_error = np.where(duals.beta.error > 0, duals.beta.error * duals.price, 0.0).sum(axis=0)
         violation = imbalance.max(axis=0, initial=0.0)
-        violation_error = (duals.beta.off / scales.balance).max(axis=0, initial=0.0)
+        violation_error = (duals.beta.error / scales.balance).max(axis=0, initial=0.0)
         contributions.append(
             Contribution(
                 cost,
@@ -214,7 +214,7 @@ class Judgement:
             hi = c.hi / ridge
             back, rest = multiply(hi, ridge)
             lo = ((c.hi - back) - rest + c.lo) / ridge
-            w = Pair(hi, lo, c.off / ridge + 4 * UNIT**2 * np.abs(hi))
+            w = Pair(hi, lo, c.error / ridge + 4 * UNIT**2 * np.abs(hi))
             pairs = zip(self.groups, _all_stated(answer), strict=True)
             reach = np.sum([np.asarray(g.X.size.T @ np.abs(a)) for g, a in pairs], axis=0) / ridge
         if self.kernel is None:
@@ -247,13 +247,13 @@ class Judgement:
         if self.one.ridge > 0:
             half = self.one.ridge / 2
             square = half * (w.hi * (argument.hi + argument.lo) + w.lo * argument.hi)
-            error = half * np.abs(w.hi) * (argument.off + 4 * UNIT * np.abs(argument.hi))
+            error = half * np.abs(w.hi) * (argument.error + 4 * UNIT * np.abs(argument.hi))
             sums.append(_sums(square, error))
             count += len(w.hi)
         terms = self.linear * answer.free
         sums.append(_sums(terms, UNIT * np.abs(terms)))
-        high, low, size, off, _ = np.sum(sums, axis=0)
-        return high + low, off + (count + 8) * UNIT * size
+        high, low, size, total_error, _ = np.sum(sums, axis=0)
+        return high + low, total_error + (count + 8) * UNIT * size
 
     # -- duals ---------------------------------------------------------------------------------
 
@@ -263,7 +263,7 @@ class Judgement:
         """Return the duals, stated and balanced, and the regulariser with its multiplier."""
         stated = self._stated(answer, values)
         given = [g.graph.duals(a) for g, a in zip(self.groups, stated, strict=True)]
-        moved = [bool(u[OUT].any()) for u in given]
+        moved = [bool(u[OUTSIDE].any()) for u in given]
         each = list(zip(stated, given, moved, strict=True))
         inside = self._correlations([-u[HI] if is_moved else a for a, u, is_moved in each], exact)
         beta = self._balance(given, None, exact)
@@ -293,7 +293,7 @@ class Judgement:
             bound,
             self._shifted(inside, beyond),
             self._shifted(inside, repair),
-            Pair(beta.hi, beta.lo - self._balance_of(beyond)[0], beta.off),
+            Pair(beta.hi, beta.lo - self._balance_of(beyond)[0], beta.error),
             np.abs(beta.hi + beta.lo - imbalance) + 4 * len(given) * UNIT * rounded,
             np.where(np.isfinite(price), price, np.abs(answer.free)),
         )
@@ -328,7 +328,7 @@ class Judgement:
         for group, change in zip(self.groups, changes, strict=True):
             if change is not None:
                 more, size = group.X.of_few(change)
-                c = Pair(c.hi, c.lo + more, c.off + group.X.lost_in_columns(False) * size)
+                c = Pair(c.hi, c.lo + more, c.error + group.X.lost_in_columns(False) * size)
         return c
 
     def _balance(self, u: Sequence[Floats], multiplier: Floats | None, exact: bool) -> Pair:
@@ -355,8 +355,8 @@ class Judgement:
 
 def _changed(graph: Graph, u: Floats, change: Floats) -> Floats:
     """Return duals (points) with changes; how far they were moved doesn't matter for a bound."""
-    points = graph.subgradient(Pair(u[HI], -change, u[OFF]))
-    points[OUT] = 0.0
+    points = graph.subgradient(Pair(u[HI], -change, u[ERROR]))
+    points[OUTSIDE] = 0.0
     return points
 
 

@@ -39,13 +39,13 @@ class Matrix:
         else:
             sizes = np.asarray(self.size @ reach)
         if exact:
-            hi, lo, off = self._exactly(w, sizes)
+            hi, lo, error = self._exactly(w, sizes)
         else:
             hi = np.asarray(self.X @ w.hi) if product is None else product
-            lo, off = np.zeros_like(sizes), relative(self._terms[0], exact) * sizes
-        if w.off.any():
-            off = off + self.size @ w.off
-        return Pair(hi, lo, off), sizes
+            lo, error = np.zeros_like(sizes), relative(self._terms[0], exact) * sizes
+        if w.error.any():
+            error = error + self.size @ w.error
+        return Pair(hi, lo, error), sizes
 
     def _exactly(self, w: Pair, sizes: Floats) -> tuple[Floats, Floats, Floats]:
         """Return X w as a pair, and a bound of its error."""
@@ -54,10 +54,10 @@ class Matrix:
     def transposed(self, b: Floats, exact: bool) -> Pair:
         """Return X'b, (d, B), for b (n, B)."""
         size = np.asarray(self.size.T @ np.abs(b))
-        off = self.lost_in_columns(exact) * size
+        error = self.lost_in_columns(exact) * size
         if not exact:
-            return Pair(np.asarray(self.X.T @ b), np.zeros_like(off), off)
-        return Pair(*_columns(self.X, b, np.zeros_like(b)), off)
+            return Pair(np.asarray(self.X.T @ b), np.zeros_like(error), error)
+        return Pair(*_columns(self.X, b, np.zeros_like(b)), error)
 
     def lost_in_columns(self, exact: bool) -> float:
         """Return the error of X'b relative to |X|'|b|."""
@@ -97,8 +97,8 @@ class Gram(Matrix):
     def _exactly(self, w: Pair, sizes: Floats) -> tuple[Floats, Floats, Floats]:
         if not self.slices:
             return super()._exactly(w, sizes)
-        hi, lo, off = by_slices(self.X, w.hi, w.lo, self.largest())
-        return hi, lo, np.broadcast_to(off, sizes.shape)
+        hi, lo, error = by_slices(self.X, w.hi, w.lo, self.largest())
+        return hi, lo, np.broadcast_to(error, sizes.shape)
 
 
 def total(pairs: list[Pair], shape: tuple[int, int]) -> Pair:
@@ -111,7 +111,7 @@ def total(pairs: list[Pair], shape: tuple[int, int]) -> Pair:
 def rounded(part: Pair) -> Pair:
     """Return a pair rounded to one double, the rounding added to its error."""
     return Pair(
-        part.hi, np.zeros_like(part.lo), part.off + np.abs(part.lo) + UNIT * np.abs(part.hi)
+        part.hi, np.zeros_like(part.lo), part.error + np.abs(part.lo) + UNIT * np.abs(part.hi)
     )
 
 

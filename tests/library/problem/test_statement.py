@@ -22,7 +22,7 @@ from solution_paths.problem import (
     pieces,
 )
 from solution_paths.problem.bundle import Stack
-from solution_paths.verify.graph import HI, OUT, Graph, Pair
+from solution_paths.verify.graph import HI, OUTSIDE, Graph, Pair
 
 y = np.array([1.0, -1.0, 1.0, 1.0])
 u = np.array([0.3, -1.0, 2.5, 0.0])
@@ -120,7 +120,7 @@ def test_pieces_are_the_functions_that_their_names_say(name, mirrored):
     graph = Graph(one_by_one(stated))
     for at in GRID:
         inside = graph.clipped(Pair.of(np.full((1, 4), at)))
-        far = inside[OUT, 0]
+        far = inside[OUTSIDE, 0]
         wanted = function(np.full(4, -at if mirrored else at))
         np.testing.assert_array_equal(far > 0, np.isinf(wanted))
         found = np.where(far > 0, inf, graph.values(inside)[0])
@@ -136,10 +136,10 @@ def test_areas_are_gaps_of_the_conjugate(name):
     values = np.array([function(np.full(4, x)) for x in fine])
     for z in (-1.3, 0.5, 2.0):
         point = graph.clipped(Pair.of(np.full((1, 4), z)))
-        point[OUT] = 0.0
+        point[OUTSIDE] = 0.0
         for slope in (-2.9, -0.4, 0.0, 0.1, 1.7):
             given = graph.subgradient(Pair.of(np.full((1, 4), slope)))
-            given[OUT] = 0.0
+            given[OUTSIDE] = 0.0
             area = graph.contribution(point, given, given, [np.ones(4)] * 2).gap
             level = given[HI, 0]
             conjugate = (level * fine[:, None] - values).max(axis=0)

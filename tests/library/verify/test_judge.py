@@ -24,7 +24,7 @@ from solution_paths.problem import (
 from solution_paths.problem.bundle import Bundle, Stack
 from solution_paths.verify import Answer, judge
 from solution_paths.verify.balance import rebalanced
-from solution_paths.verify.graph import HI, LO, OFF, OUT, Graph, Pair
+from solution_paths.verify.graph import ERROR, HI, LO, OUTSIDE, Graph, Pair
 from solution_paths.verify.judge import _columns
 from solution_paths.verify.judgement import Judgement
 from solution_paths.verify.verdict import KKT_LIMIT
@@ -534,7 +534,7 @@ def test_pairs_of_doubles_move_into_domains():
     graph = Graph(Stack.of([own]))
     z = Pair(np.ones((1, 1)), np.full((1, 1), -1e-20), np.zeros((1, 1)))
     inside = graph.clipped(z)
-    assert inside[OUT, 0, 0] == 1e-20
+    assert inside[OUTSIDE, 0, 0] == 1e-20
     assert inside[LO, 0, 0] == 0.0
 
 
@@ -623,10 +623,10 @@ def test_duals_out_of_balance_are_put_right_at_the_price_that_is_told(name):
     changes, price = rebalanced(beta, free, graphs, z, given, scales.z)
     assert np.isfinite(price).all()
     moved = [
-        graph.subgradient(Pair(u[HI], -change, u[OFF]))
+        graph.subgradient(Pair(u[HI], -change, u[ERROR]))
         for graph, u, change in zip(graphs, given, changes, strict=True)
     ]
-    assert not any(u[OUT].any() for u in moved)  # where there is room
+    assert not any(u[OUTSIDE].any() for u in moved)  # where there is room
     found = sum(np.asarray(B.T @ change) for B, change in zip(free, changes, strict=True))
     np.testing.assert_allclose(found, beta, rtol=1e-9)
     areas = [
@@ -720,17 +720,17 @@ def test_an_area_may_be_off_by_as_much_as_it_is_at_a_corner(name):
     graph, r = Graph(Stack.of([KINDS_OF_GRAPHS[name]])), np.random.default_rng(0)
     z = graph.clipped(Pair.of(r.normal(size=(1, 200))))
     u = graph.subgradient(Pair.of(r.normal(size=(1, 200))))
-    z[OFF], u[OFF] = r.choice([0.0, 0.1], (1, 200)), r.choice([0.0, 0.2], (1, 200))
-    z[OUT] = u[OUT] = 0.0
+    z[ERROR], u[ERROR] = r.choice([0.0, 0.1], (1, 200)), r.choice([0.0, 0.2], (1, 200))
+    z[OUTSIDE] = u[OUTSIDE] = 0.0
     found = measured(graph, z, u)
     area = found.gap
     largest = area
     for along, up in [(-1, -1), (-1, 1), (1, -1), (1, 1)]:
         corner, level = (
-            graph.clipped(Pair.of(z[HI] + along * z[OFF])),
-            graph.subgradient(Pair.of(u[HI] + up * u[OFF])),
+            graph.clipped(Pair.of(z[HI] + along * z[ERROR])),
+            graph.subgradient(Pair.of(u[HI] + up * u[ERROR])),
         )
-        corner[OUT] = level[OUT] = 0.0
+        corner[OUTSIDE] = level[OUTSIDE] = 0.0
         largest = np.maximum(largest, measured(graph, corner, level).gap)
     np.testing.assert_allclose(area + found.rounding, largest, rtol=1e-12, atol=1e-14)
 
@@ -741,11 +741,11 @@ def test_what_a_change_of_a_dual_costs_is_the_width_there(name):
     graph, r = Graph(Stack.of([KINDS_OF_GRAPHS[name]])), np.random.default_rng(1)
     z = graph.clipped(Pair.of(r.normal(size=(1, 200))))
     u = graph.subgradient(Pair.of(r.normal(size=(1, 200))))
-    z[OUT] = u[OUT] = 0.0
+    z[OUTSIDE] = u[OUTSIDE] = 0.0
     by, step = r.uniform(0.0, 1.0, 200), 1e-6
     for found, sign in zip(graph.costs(z, u, by), (-1.0, 1.0), strict=True):
         moved = graph.subgradient(Pair.of(u[HI] + sign * by))
-        within = moved[OUT, 0] == 0.0
+        within = moved[OUTSIDE, 0] == 0.0
         np.testing.assert_array_equal(np.isfinite(found[0]), within)
         ends = [measured(graph, z, points(moved[HI] + way * step)).gap for way in (-1.0, 1.0)]
         rate = np.abs(ends[1] - ends[0]) / (2 * step)
