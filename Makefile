@@ -1,6 +1,6 @@
 # `make quick` and `make test` are all that a clone needs; `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help env quick tables reference pages status crate test test-generic generic lint types format docs wheel wheel-long timing benchmark fuzz bounds slurm faults mutants long lock clean
+.PHONY: help env quick tables reference pages status crate test test-fast test-generic generic lint types format docs wheel wheel-long timing benchmark fuzz bounds slurm faults mutants long lock clean
 
 SUITE  ?= paper
 CORES  ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
@@ -64,6 +64,9 @@ pages: $(READY)  ## write docs/results and the README's block from what is finis
 
 test: $(READY)  ## run every test, on JOBS=2 processes
 	$(BIN)/python -m pytest $(PARALLEL)
+
+test-fast: $(READY)  ## run what takes less than a minute on one core, of every package
+	$(BIN)/python -m pytest -q -m "not slow" tests
 
 # Without AVX and FMA rounding differs: what only holds by luck shows.
 test-generic: generic  ## run the tests of walks as on another processor

@@ -20,6 +20,8 @@ from path_benchmark import papers
 from path_benchmark.runs.cells import read_cell
 from solution_paths import Curve, SolutionPath
 
+pytestmark = pytest.mark.slow
+
 DOCUMENTS = ["README.md", "CONTRIBUTING.md"]
 DOCUMENTS += [
     f"docs/{name}.md" for name in ("engine", "models", "own_loss", "benchmark", "cluster")

@@ -18,6 +18,8 @@ from path_benchmark.settings import ConfigError
 from path_benchmark.status import configuration
 from solution_paths.files import hold
 
+pytestmark = pytest.mark.slow
+
 PAPER = "robust_svm"
 
 

@@ -18,6 +18,8 @@ from path_benchmark.papers.weighted_svm.ulsif import fit_ulsif
 from path_benchmark.reporting import formats, statistics, verdicts
 from solution_paths.kernels import Kernel
 
+pytestmark = pytest.mark.slow
+
 VALUES = (0.0, 1.0, -1.0, 0.5, 9.996, 99.95, 1106.0, 12345.678, 1.23e-5, 4.5e-9, 7e8, 1e-3)
 VALUES = (*VALUES, 2.0, 60.0, 0.0995, np.inf, np.nan, None)
 COLUMNS = {

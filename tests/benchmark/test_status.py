@@ -47,6 +47,7 @@ def test_cells_are_counted_as_their_files_say(config):
     assert own.reasons == [f"{name}: ValueError: no such thing" for name in failed.cells]
 
 
+@pytest.mark.slow
 def test_a_job_runs_while_a_process_holds_its_lock(config):
     job, *_ = jobs_of(config, lane="timing")
     lock = Path(job.file(config["results"])).with_suffix(".lock")
@@ -75,6 +76,7 @@ def test_what_the_reference_holds_is_not_left_and_has_its_own_count(config, tmp_
     )
 
 
+@pytest.mark.slow
 def test_the_time_left_is_what_the_like_of_each_cell_took(config, monkeypatch):
     first, second, third, *rest = jobs_of(config, lane="accuracy")
     kinds = [("quick", PAPER, job.experiment, job.dataset) for job in (first, second, third)]
@@ -91,6 +93,7 @@ def test_the_time_left_is_what_the_like_of_each_cell_took(config, monkeypatch):
     assert before.unmeasured == sum(len(job.cells) for job in others)
 
 
+@pytest.mark.slow
 def test_cells_of_other_code_are_told_by_experiment_and_refused_where_that_is_asked(
     config, tmp_path, monkeypatch, capsys
 ):

@@ -24,6 +24,8 @@ from helpers.known import (
     digest,
 )
 
+pytestmark = pytest.mark.slow
+
 # ---------------------------------------------------------------- paths
 
 KERNEL = {"kernel": "rbf", "gamma": 0.3}

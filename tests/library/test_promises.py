@@ -45,6 +45,8 @@ from solution_paths.models import margins
 from solution_paths.models.limits import usual_limit
 from solution_paths.validation import HUGE
 
+pytestmark = pytest.mark.slow
+
 # -- defaults ---------------------------------------------------------------------------------
 
 # What users get and don't make: their attributes are documented, no parameters of theirs.

@@ -245,6 +245,7 @@ OF_DATA = [  # all but those of a path, of a problem, or of y before X
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OF_DATA)
 def test_every_function_refuses_what_is_no_data(name):
     function, given = getattr(solution_paths, name), REQUIRED.get(name, {})
@@ -304,6 +305,7 @@ def fitting(path, rows):
     return wide(np.asarray(rows if not sp.issparse(rows) else rows.toarray()) @ np.ones((D, N)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("what", [*BAD_ROWS, "too few columns", "too many columns"])
 def test_bad_rows_to_predict(paths, name, what):
@@ -530,6 +532,7 @@ SPARSE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hold", [*GOOD_ROWS, *SPARSE])
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_rows_of_every_kind(function, hold):
@@ -684,6 +687,7 @@ def test_every_parameter_of_a_function_names_itself(name):
             said_in_own_words(lambda call=call: function(X, **call), own)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", solution_paths.ESTIMATORS)
 @pytest.mark.filterwarnings("ignore::solution_paths.PathWarning")
 def test_every_parameter_of_an_estimator_names_itself(name):

@@ -868,6 +868,7 @@ def test_series_must_rise(tmp_path):
             parse("series", text.replace(b"-03", other), tmp_path, date="Date", target="Close", d=1)
 
 
+@pytest.mark.slow
 def test_seeds_are_the_same_in_another_process():
     code = (
         "from path_benchmark.data.seeds import seed_sequence as s;"

@@ -12,6 +12,8 @@ from helpers.data_sets import CSV, HTML, Bench, entry_of, form_of, one_sentence
 from path_benchmark import data
 from path_benchmark.data import downloads, sources
 
+pytestmark = pytest.mark.slow
+
 SIZE = len(CSV)
 AWAY = threading.Event()  # never set: waiting for it is what a slow server does
 

@@ -13,9 +13,12 @@ from path_benchmark.papers.quantile_svm import data as quantile_svm
 from path_benchmark.papers.robust_svm import data as robust_svm
 from path_benchmark.papers.weighted_svm import data as weighted_svm
 
-pytestmark = pytest.mark.skipif(
-    not os.environ.get(MIRROR_VARIABLE), reason=f"{MIRROR_VARIABLE} names no folder with data"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not os.environ.get(MIRROR_VARIABLE), reason=f"{MIRROR_VARIABLE} names no folder with data"
+    ),
+]
 
 NAMES = sorted(name for name, entry in registry().items() if entry.source in ("files", "derived"))
 

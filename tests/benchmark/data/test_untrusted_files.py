@@ -21,6 +21,8 @@ from path_benchmark.runs import cells as cell_files
 from path_benchmark.runs.cells import DamagedCell, check_cell, file_of, run_cells
 from solution_paths import SolutionPath, svm_path
 
+pytestmark = pytest.mark.slow
+
 
 class Trap:
     """Makes a file when it is unpickled."""

@@ -11,6 +11,8 @@ from resumed import resumed
 
 from solution_paths import lasso_path, quantile_svm_path, svm_path, weighted_svr_path
 
+pytestmark = pytest.mark.slow
+
 LONG = np.longdouble
 
 

@@ -41,6 +41,7 @@ def tiny_tau():
     return replace(problems.gaussians(40, 3), kind="tau", lam=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("peer", MODULES)
 def test_a_peer_solves_or_says_why_not(peer, tiny, tiny_tau):
     module = importlib.import_module(f"peers.{peer}")
@@ -113,6 +114,7 @@ def workers():
         one.stop()
 
 
+@pytest.mark.slow
 def test_an_overrun_is_stopped_and_its_row_says_so(workers, monkeypatch):
     task = run.Task("g1000 linear", ("svc_1e8", "svmpath_r"), 0.05, 2)
     rows = run.run_task(task, workers, say=lambda line: None)
@@ -133,6 +135,7 @@ def test_data_that_are_not_at_hand_are_a_row(workers, monkeypatch):
     assert "no such data" in rows[0]["message"]
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_continues_and_the_report_is_written(tmp_path, monkeypatch, capsys):
     done = []
 
@@ -233,6 +236,7 @@ def test_make_benchmark_measures_cross_validation_too():
         assert f"$(BIN)/python benchmarks/{script}\n" in f"{target}\n"
 
 
+@pytest.mark.slow
 def test_what_is_finished_so_far_is_found_and_the_rest_counted(tmp_path, monkeypatch, capsys):
     import so_far
 

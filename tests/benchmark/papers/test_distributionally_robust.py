@@ -30,6 +30,8 @@ from path_benchmark.solvers.programmes import Found
 from solution_paths import dm_drsvm_path
 from solution_paths.kernels import LINEAR, Kernel
 
+pytestmark = pytest.mark.slow
+
 
 def config() -> dict:
     """Return the repository's configuration, its quick suite made smaller still."""

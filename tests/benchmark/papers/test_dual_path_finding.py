@@ -9,6 +9,8 @@ from path_benchmark.papers.quantile_svm.dual_path_finding import dual_path_findi
 from path_benchmark.solvers import Answer
 from solution_paths import quantile_svm_path
 
+pytestmark = pytest.mark.slow
+
 TAUS = [0.05, 0.3, 0.5, 0.7, 0.95]
 
 

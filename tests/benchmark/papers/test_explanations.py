@@ -12,6 +12,8 @@ from path_benchmark.papers.quantile_svm.data import prepare
 from path_benchmark.reporting import verdicts
 from path_benchmark.reporting.statistics import difference
 
+pytestmark = pytest.mark.slow
+
 
 def log(what):
     """Return the committed scores: splits by cases."""

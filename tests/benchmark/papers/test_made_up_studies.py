@@ -32,11 +32,13 @@ def paper(request):
     return request.param, *said_of(request.param)
 
 
+@pytest.mark.slow
 def test_everything_that_is_said_is_known(paper):
     name, _, told = paper
     assert_same_lines([f"{key} => {text}" for key, text in told.items()], ANSWERS / f"{name}.txt")
 
 
+@pytest.mark.slow
 def test_every_figure_is_known(paper):
     name, made, _ = paper
     assert_same(made_up.figures(made_up.study_of(made)), f"{name}_figures", whole=True)
@@ -219,6 +221,7 @@ CHANGES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES, ids=[f"{c[0]}: {c[1]}" for c in CHANGES])
 def test_one_entry_changes_what_it_should_and_nothing_else(change):
     name, query, columns, lines = change
@@ -256,6 +259,7 @@ def clean(frame):
     return frame
 
 
+@pytest.mark.slow
 def test_the_exit_status_tells_of_every_check(paper, tmp_path, capsys):
     name, made, _ = paper
     results = clean(made.frames()[0])

@@ -16,6 +16,8 @@ from path_benchmark.runs.cells import finished, rows_of
 from path_benchmark.runs.rows import read_results
 from solution_paths import quantile_svm_path
 
+pytestmark = pytest.mark.slow
+
 # ---------------------------------------------------------------- exact functions of tau
 
 

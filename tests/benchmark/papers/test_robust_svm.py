@@ -9,6 +9,8 @@ from path_benchmark.papers.robust_svm import outputs
 from path_benchmark.papers.robust_svm.experiments import PAPER
 from path_benchmark.reporting.study import hyper
 
+pytestmark = pytest.mark.slow
+
 
 def config():
     """Return the repository's configuration, its quick suite made smaller still."""

@@ -36,6 +36,8 @@ from solution_paths import (
     QuantileSVC,
 )
 
+pytestmark = pytest.mark.slow
+
 # Seconds, and the shares of classes, which are told of every part.
 LEFT_OUT = {
     "positive_share_validation",

@@ -19,6 +19,8 @@ from path_benchmark.reporting.study import hyper
 from path_benchmark.solvers.quadratic import Statements
 from solution_paths.verify import Answer
 
+pytestmark = pytest.mark.slow
+
 POINTS = 6
 
 

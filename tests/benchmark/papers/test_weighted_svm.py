@@ -36,6 +36,8 @@ from solution_paths.kernels import Kernel
 from solution_paths.solution import follow
 from solution_paths.verify.verdict import Certificate
 
+pytestmark = pytest.mark.slow
+
 COMMON = Common(gamma=1.0, diagonal=1e-6)
 TIMED = Timed(
     costs=(1.0,), repeats=1, limit_s=10.0, solvers=(Solver(tolerance=1e-3, seeding="clip"),)

@@ -13,6 +13,8 @@ from helpers import ROOT
 from path_benchmark.reporting import latex
 from path_benchmark.reporting.tables import show, write_table
 
+pytestmark = pytest.mark.slow
+
 RESULTS = ROOT / "docs/results"
 PACKAGES = ["amssymb", "array", "booktabs", "longtable", "pdflscape"]
 DOCUMENT = r"""\documentclass{article}

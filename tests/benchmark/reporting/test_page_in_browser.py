@@ -23,9 +23,12 @@ from path_benchmark.reporting.surface import Surface, Trace
 from path_benchmark.reporting.tables import compared, comparison
 from path_benchmark.reporting.verdicts import Claim, claims_frame
 
-pytestmark = pytest.mark.skipif(
-    program() is None, reason="no Chromium on the PATH: apt-get install chromium"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        program() is None, reason="no Chromium on the PATH: apt-get install chromium"
+    ),
+]
 AXE = "axe-core-4.10.3"
 # A4 across, without its margins, in CSS pixels.
 PRINTED = 1039

@@ -35,6 +35,7 @@ def test_every_paper_has_its_page():
     assert {page.stem for page in PAGES} == set(PAPERS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_page_and_csv_files_agree(page):
     assert disagreements(page) == []
@@ -84,6 +85,7 @@ def suite(tmp_path_factory):
     return written(study, tmp_path_factory.mktemp("made_up") / "quick")
 
 
+@pytest.mark.slow
 def test_pages_are_written_from_a_finished_suite(suite, tmp_path):
     readme = tmp_path / "README.md"
     readme.write_text("Before.\n\nAfter.\n")
@@ -114,6 +116,7 @@ def test_pages_are_written_from_a_finished_suite(suite, tmp_path):
     assert all(claim["evidence"].replace("|", "\\|") in text for claim in content["claims"])
 
 
+@pytest.mark.slow
 def test_what_the_preferred_suite_lacks_is_shown_from_the_next(tmp_path):
     made = made_up.study_of(made_up.robust_svm())
     timed = made.results["experiment"] == "cost"

@@ -198,6 +198,7 @@ def test_a_sentence_has_one_of_four_verdicts(holds, options, verdict):
     assert verdict in verdicts.RULES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bound", "kept", "at_itself", "broken"),
     [
@@ -278,6 +279,7 @@ def table(folder, name):
     return pd.read_csv(folder / f"quantile_svm/tables/{name}.csv")
 
 
+@pytest.mark.slow
 def test_every_table_is_there_and_ends_with_the_verdict(suite):
     folder = suite[0]
     for name in ("table_1_data", "table_2_times", "table_lam"):
@@ -318,6 +320,7 @@ def test_kinks_of_a_path_without_certificate_get_no_verdict(suite):
     assert verdicts.kind(kinks["Two moons"]) == "differs"
 
 
+@pytest.mark.slow
 def test_failures_are_named_below_the_table(suite, tmp_path):
     results = suite[1].results
     failed = results.iloc[:1].assign(
@@ -392,6 +395,7 @@ def test_every_panel_that_needs_a_legend_has_one(same):
     assert [ax.get_legend() is None for ax in axes[0]] == [same, same]
 
 
+@pytest.mark.slow
 def test_figures_are_pictures_and_the_same_each_time(suite, tmp_path):
     folder, study = suite
     names = {p.stem for p in (folder / "quantile_svm/figures").iterdir()}
@@ -476,6 +480,7 @@ def content_of(folder):
     return json.loads((folder / "quantile_svm" / "outputs.json").read_text("utf-8"))
 
 
+@pytest.mark.slow
 def test_data_that_are_not_the_papers_never_stand_under_its_title(suite, tmp_path):
     study = suite[1]
     datasets = {n: d.model_copy(update={"place": ""}) for n, d in study.datasets.items()}

@@ -163,6 +163,7 @@ DAMAGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_cell_is_set_aside_named_and_computed_again(tmp_path, damage):
     files = run_cells(CELLS, Recorder(), tmp_path / "cells")

@@ -58,7 +58,10 @@ def outcome(bench):
     return (found.task, content_hash(found.X, found.y)), known
 
 
-pytestmark = pytest.mark.filterwarnings("ignore::path_benchmark.data.UnverifiedDataWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::path_benchmark.data.UnverifiedDataWarning"),
+]
 
 
 @pytest.fixture

@@ -197,6 +197,7 @@ def test_a_suite_is_played_on_machines(cost):
     assert cost.simulate(jobs, 8, 30.0, nodes=2)["timing"] == pytest.approx(4.5)
 
 
+@pytest.mark.slow
 def test_every_job_of_the_paper_suite_is_played_or_named_as_left_out(cost):
     from path_benchmark.papers import get_paper
 

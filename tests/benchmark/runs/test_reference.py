@@ -21,6 +21,8 @@ from path_benchmark.runs import reference
 from path_benchmark.runs.cells import read_cell, read_list, run_cells
 from path_benchmark.runs.needs import need_of
 
+pytestmark = pytest.mark.slow
+
 PAPER = get_paper("quantile_svm")
 # What a rerun may change: seconds, how far rounding takes an exact path from the optimum, and on
 # another processor the order of samples that tie but for rounding: so the number of breakpoints, by

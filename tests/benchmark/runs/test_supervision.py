@@ -20,6 +20,8 @@ from path_benchmark.runs import cells as cell_files
 from path_benchmark.runs.cells import file_of, run_cells
 from path_benchmark.runs.supervision import JobFailed, Limits, supervised, write_cost
 
+pytestmark = pytest.mark.slow
+
 X, y = np.arange(6.0)[:, None], np.repeat([-1.0, 1.0], 3)
 PROBLEM = Hinge(X, y, cost0=np.full(6, 1 / 6), lam=1.0, bias="feature")
 QUICK = Limits(minutes=0.02, memory_mb=300.0)

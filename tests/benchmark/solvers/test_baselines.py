@@ -54,6 +54,7 @@ PROBLEMS = _problems()
 FREE_BIAS_ONLY = ("sklearn_svc", "smo")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS.keys())
 @pytest.mark.parametrize("name", solvers.BASELINES)
 def test_every_baseline_reaches_its_stated_accuracy(name, problem):

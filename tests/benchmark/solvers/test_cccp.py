@@ -11,6 +11,8 @@ from path_benchmark.solvers import Answer, cccp, judge
 from path_benchmark.solvers import solve as solve_by
 from solution_paths.kernels import Kernel
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("task", ["svm", "svr"])

@@ -14,6 +14,8 @@ from path_benchmark.solvers.smo import SMO, feasible_start
 from solution_paths.compilation import cached_njit
 from solution_paths.kernels.kernel import KERNELS, Kernel, kernel_row, squared_norms
 
+pytestmark = pytest.mark.slow
+
 TIGHT = {"tol": 1e-8, "time_limit": 20.0}
 
 

@@ -46,6 +46,8 @@ from path_benchmark.runs.cells import (
 from path_benchmark.runs.supervision import Limits, supervised
 from solution_paths.files import hold, locked
 
+pytestmark = pytest.mark.slow
+
 KILLS = int(os.environ.get("SOLUTION_PATHS_KILLS", "10"))
 # Whole runs, minutes each. What is quick (a hundred kills of jobs and of writing) isn't left out.
 long = pytest.mark.skipif("SOLUTION_PATHS_KILLS" not in os.environ, reason="`make faults` runs it")

@@ -17,6 +17,8 @@ from helpers.papers import repository_config
 from helpers.workflow import environment, job_counts, one_error, snakemake
 from path_benchmark.papers.schema import text
 
+pytestmark = pytest.mark.slow
+
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 MODULE = """
 configfile: "config/config.yaml"

@@ -29,7 +29,10 @@ PART = ("--config", "only=path,boundary,validation") if os.environ.get(ASKED) ==
 TIMES = ["cpu_s", "wall_s"]
 MEASURED = ["path_seconds", "peak_memory_mb"]
 
-pytestmark = pytest.mark.skipif(not os.environ.get(ASKED), reason="`make slurm` runs these tests")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not os.environ.get(ASKED), reason="`make slurm` runs these tests"),
+]
 
 
 def slurm(*command):

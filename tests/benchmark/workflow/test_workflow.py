@@ -35,6 +35,8 @@ from path_benchmark.papers import check_config
 from path_benchmark.runs.cells import read_list
 from path_benchmark.settings import ConfigError
 
+pytestmark = pytest.mark.slow
+
 PAPERS = ("quantile_svm", "weighted_svm", "robust_svm", "distributionally_robust", "survey")
 
 

@@ -12,6 +12,8 @@ import solution_paths
 from helpers.estimators import FAST, fitted, targets_of
 from helpers.known import CLASSES, U, X, Y
 
+pytestmark = pytest.mark.slow
+
 WEIGHTS = np.random.default_rng(0).integers(0, 4, 30).astype(float)
 
 

@@ -56,6 +56,8 @@ from solution_paths.solution.curves import Curve, winners
 from solution_paths.solution.labels import label_error
 from solution_paths.solution.metrics import Metric
 
+pytestmark = pytest.mark.slow
+
 # Each once, as it is by default; what a parameter that is chosen adds is the same for all.
 CHECKED = {
     "OutlierSVC": (OutlierSVC(), {}),

@@ -36,7 +36,7 @@ FRAME = pd.DataFrame(X, columns=list("abc"))
 CLASSIFIERS = [PathSVC(), QuantileSVC(), L1SVC(), WeightedSVC(), OutlierSVC()]
 REGRESSIONS = [PathLasso(0.1), WeightedSVR(), OutlierSVR()]
 MODELS = CLASSIFIERS + REGRESSIONS
-pytestmark = pytest.mark.filterwarnings("ignore:X .* feature names:UserWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:X .* feature names:UserWarning")]
 BY_NAME = {"ids": lambda model: type(model).__name__}
 RAW = "Traceback|broadcast|operands|unpack|not supported between|ufunc|has no attribute"
 

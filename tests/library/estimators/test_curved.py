@@ -26,6 +26,8 @@ from solution_paths import (
 from solution_paths.estimators import curved
 from solution_paths.models import logistic
 
+pytestmark = pytest.mark.slow
+
 R = np.random.default_rng(5)
 X = R.normal(size=(60, 4))
 F = X @ [1.5, -1.0, 0.0, 0.3]

@@ -15,6 +15,8 @@ from sklearn.model_selection import GridSearchCV, KFold
 
 from solution_paths import QuantileSVC
 
+pytestmark = pytest.mark.slow
+
 X, Y = make_moons(90, noise=0.45, random_state=3)
 X = np.round(X, 1)  # ties
 NEW = np.random.default_rng(0).uniform(-2.0, 3.0, size=(400, 2))

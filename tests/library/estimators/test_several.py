@@ -74,6 +74,7 @@ def test_weights_sparse_rows_and_copies_agree(name):
     np.testing.assert_array_equal(values(again), values(fitted))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BAD)
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.filterwarnings("ignore::solution_paths.PathWarning")
@@ -155,6 +156,7 @@ def discordant(f, scores, queries, weights):
     return wrong / total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("weights", [np.ones(N), WEIGHTS + 1.0], ids=["alike", "weights"])
 def test_the_cost_of_a_ranking_is_chosen_exactly(kernel, weights):

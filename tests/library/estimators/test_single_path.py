@@ -61,6 +61,7 @@ REFUSED = {  # what no check of scikit-learn's knows
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 @pytest.mark.filterwarnings("ignore::solution_paths.PathWarning")
 def test_scikit_learn_accepts_it(model):
@@ -112,6 +113,7 @@ CHOSEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHOSEN)
 def test_cross_validation_is_exact(name):
     model, y, parameter, grid = CHOSEN[name]

@@ -92,6 +92,7 @@ EXPANDED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [*KERNELS, {"kernel": "precomputed"}], ids=str)
 @pytest.mark.parametrize("name", EXPANDED)
 def test_decisions_are_their_expansions(name, kernel):

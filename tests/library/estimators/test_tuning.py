@@ -33,6 +33,8 @@ from solution_paths import (
 )
 from solution_paths.verify.verdict import Certificate
 
+pytestmark = pytest.mark.slow
+
 KERNELS = [PathSVC(), QuantileSVC(), DmKSVC(), OutlierSVC(C=0.5), WeightedSVC()]
 REGRESSIONS = [OutlierSVR(s=2.0), WeightedSVR()]
 PENALISED = [L1SVC(), DmDrSVC(), PathLasso(0.1), DrLAD(s=2.0)]

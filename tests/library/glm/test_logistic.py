@@ -73,6 +73,7 @@ def problem(seed):
     return arguments(X, y, start(X, y), seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_the_bound_holds_everywhere(seed):
     X, y, low, high, options = problem(seed)
@@ -158,6 +159,7 @@ def weighted(seed):
     return X, y, low, high, options, times, np.repeat(np.arange(len(y)), times)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(24))
 def test_a_weight_counts_as_so_many_rows(seed):
     X, y, low, high, options, times, rows = weighted(seed)

@@ -19,6 +19,8 @@ from solution_paths.glm.losses import LOSSES, Poisson
 from solution_paths.glm.penalised import Penalised, Point
 from solution_paths.verify import curved
 
+pytestmark = pytest.mark.slow
+
 KINDS = "normal wide raw constant duplicates integers one_hot rare large rates flat sparse"
 
 

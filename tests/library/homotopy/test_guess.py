@@ -14,6 +14,8 @@ from solution_paths.homotopy import guess, start
 from solution_paths.homotopy.statement import read
 from solution_paths.problem import Losses, Problem, along, losses
 
+pytestmark = pytest.mark.slow
+
 KINDS = ("plain", "integers", "duplicates", "one hot", "constants")
 PATHS = {
     "costs": lambda X, y, t: asymmetric_svm_path(X, t, costs_from=(0.5, 2.0), costs_to=(2.0, 0.5)),

@@ -24,6 +24,8 @@ from solution_paths.problem import Losses, Problem, along, losses, penalties, pi
 from solution_paths.solution import follow
 from solution_paths.verify import Answer, judge
 
+pytestmark = pytest.mark.slow
+
 
 def assert_optimal(model, path, count=8):
     """Judge a path at some of its breakpoints and between them."""

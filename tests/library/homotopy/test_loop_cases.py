@@ -17,6 +17,8 @@ from helpers.integer_problems import (
     check_weighted_svr,
 )
 
+pytestmark = pytest.mark.slow
+
 CASES = json.loads((DATA / "cases" / "engine.json").read_text())
 CHECKS = {
     "quantile": (check_quantile, ["lam"]),

@@ -15,6 +15,8 @@ from helpers.integer_problems import (
     weights_for,
 )
 
+pytestmark = pytest.mark.slow
+
 each_kernel = pytest.mark.parametrize("name", KERNELS)
 
 

@@ -27,6 +27,8 @@ from solution_paths import (
 )
 from solution_paths.verify.verdict import ERROR_LIMIT
 
+pytestmark = pytest.mark.slow
+
 # Short of the promise, still, by an amount that rounding decides: eight rows of 13 columns in raw
 # money units with epsilon = 0, and a Gram matrix whose duals are resolved to 1e-8 only. Then the
 # user is told, unless it is less than 1e-6. (A raw cubic kernel, entries of 6e8, is known to 1e-7

@@ -17,6 +17,8 @@ from solution_paths import (
     weighted_svr_path,
 )
 
+pytestmark = pytest.mark.slow
+
 CLASSES = ("gaussian", "one_hot", "dummy_trap", "likert", "lattice", "duplicated", "collinear")
 KERNELS = ("rbf", "rbf_lattice", "rbf_dummies", "poly", "low_rank", "words", "sparse_dummies")
 

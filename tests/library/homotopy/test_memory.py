@@ -19,6 +19,8 @@ from solution_paths.problem import Losses, Problem, along, losses, penalties
 from solution_paths.solution import follow
 from solution_paths.solution.follow import NEAR
 
+pytestmark = pytest.mark.slow
+
 GUARDS = 200  # entries behind each array, more than any row of it has
 MARK = 77
 

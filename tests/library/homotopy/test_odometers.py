@@ -19,6 +19,7 @@ from solution_paths.homotopy.odometers import EPOCH, room_left
 from solution_paths.homotopy.state import ROWS, VALUE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", KERNELS)
 def test_no_room_is_less_than_what_odometers_say(name, seed):

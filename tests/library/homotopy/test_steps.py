@@ -17,6 +17,8 @@ from solution_paths.homotopy.statement import read
 from solution_paths.homotopy.systems import inverse, solve
 from solution_paths.problem import Losses, Problem, along, losses, penalties
 
+pytestmark = pytest.mark.slow
+
 
 def data(seed, n, d=2):
     """Return rows, labels and targets."""

@@ -156,6 +156,7 @@ def options_of(kernel):
     return own | ({"degree": kernel.degree, "coef0": kernel.coef0} if kernel.name == "poly" else {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_path_is_that_of_the_centred_kernel(name, tmp_path):
     X, kernel = case(name)

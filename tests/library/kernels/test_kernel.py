@@ -18,6 +18,7 @@ def brute(X, Z):
     return ((X[:, None, :] - Z[None, :, :]) ** 2).sum(axis=-1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", KINDS)
 @pytest.mark.parametrize("right", KINDS)
 def test_distances_of_sparse_and_dense_rows(left, right):
@@ -89,6 +90,7 @@ def test_memory_that_a_process_does_not_get_is_told_alike(monkeypatch):
         kernels.room_for(7, 5)
 
 
+@pytest.mark.slow
 def test_a_path_that_no_machine_can_hold():
     rows = np.zeros((3_000_000, 1))
     rows[::2] = 1.0
@@ -145,6 +147,7 @@ def test_kernels_that_rows_do_not_say_are_left_alone():
     assert rows_of_gram(thin) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["poly", "rbf", "precomputed"])
 def test_a_path_of_a_kernel_of_low_rank_is_that_of_its_rows(name):
     rng = np.random.default_rng(6)

@@ -56,6 +56,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["normal", "ties"])
 @pytest.mark.parametrize("option", OPTIONS)
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -18,6 +18,8 @@ from solution_paths import (
     weighted_svr_path,
 )
 
+pytestmark = pytest.mark.slow
+
 VALUES = [0.3, 1e6 + 0.1, 1 / 3, -7.7e-9]
 SIZES = [1, 2, 12, 100]
 COLUMNS = {

@@ -13,6 +13,8 @@ from solution_paths.problem import Losses, Problem, losses, penalties
 from solution_paths.solution.curves import Curve, MeanCurve
 from solution_paths.verify import Answer, judge
 
+pytestmark = pytest.mark.slow
+
 R = np.random.default_rng(0)
 X = R.normal(size=(24, 3))
 NEW, TARGETS = R.normal(size=(15, 3)), R.normal(size=15)

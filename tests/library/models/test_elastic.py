@@ -29,6 +29,8 @@ from solution_paths.homotopy import run
 from solution_paths.homotopy.operations import WALK
 from solution_paths.problem import Losses, Problem, losses
 
+pytestmark = pytest.mark.slow
+
 CASES = ("gauss", "ties", "collinear", "wide")
 ABSOLUTE = ([0.0], [-1.0, 1.0])
 HINGE = ([0.0], [0.0, 1.0])

@@ -13,6 +13,8 @@ from helpers import ROOT
 from solution_paths import SolutionPath
 from solution_paths.problem import Losses, Problem, losses, penalties
 
+pytestmark = pytest.mark.slow
+
 MODELS = ROOT / "src/solution_paths/models"
 STATED = [  # the models that state their problem, and two curved ones, which have its samples
     file

@@ -14,6 +14,8 @@ from solution_paths.problem import Losses, Problem, losses, penalties, pieces
 from solution_paths.verify import Answer, judge
 from solution_paths.verify.unbounded import contradicts, falls
 
+pytestmark = pytest.mark.slow
+
 CASES = DATA / "cases"
 getcontext().prec = 60
 

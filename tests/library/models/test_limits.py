@@ -7,6 +7,8 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from path_benchmark import data
 from solution_paths import DmKSVC, PathError, PathSVC, SolutionPath, dm_ksvm_path, svm_path
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(4)
 N = 80
 X = RNG.normal(size=(N, 2))

@@ -31,6 +31,8 @@ from solution_paths.solution.points import Points
 from solution_paths.verify import judge as judge_answer
 from solution_paths.verify.partitions import MOST_WALLS
 
+pytestmark = pytest.mark.slow
+
 mpl.use("Agg")
 
 

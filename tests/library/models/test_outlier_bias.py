@@ -22,6 +22,8 @@ from solution_paths import (
 from solution_paths.problem import Branches, Losses, Problem, pieces
 from solution_paths.verify import judge
 
+pytestmark = pytest.mark.slow
+
 CASES = [(task, homotopy) for task in ("svm", "svr") for homotopy in HOMOTOPIES]
 BOTH = pytest.mark.parametrize(("task", "homotopy"), CASES)
 

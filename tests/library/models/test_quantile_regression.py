@@ -12,6 +12,8 @@ from solution_paths import (
     quantile_regression_path,
 )
 
+pytestmark = pytest.mark.slow
+
 KINDS = {
     "integers": lambda r, X: X,
     "a column twice": lambda r, X: np.hstack([X, X[:, :1]]),

@@ -13,6 +13,8 @@ from helpers.oracle import assert_least, hinge_objective, kernel, least_hinge
 from path_benchmark.papers.quantile_svm.data import prepare
 from solution_paths import quantile_svm_path
 
+pytestmark = pytest.mark.slow
+
 MIRROR = "SOLUTION_PATHS_MIRROR"
 
 

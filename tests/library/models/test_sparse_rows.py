@@ -22,6 +22,8 @@ from solution_paths.homotopy import statement
 from solution_paths.homotopy.units import Units
 from solution_paths.verify import Answer, judge
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(21)
 N, D = 60, 25
 X = RNG.normal(size=(N, D)) * (RNG.random((N, D)) < 0.2)

@@ -74,6 +74,7 @@ def test_event_counts_of_three_independent_codes(options, least, most):
     assert least <= path.diagnostics["events"] <= most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, RBF], ids=["linear", "rbf"])
 @pytest.mark.parametrize("name", ["g200", "dup200", "int200", "unb200"])
 def test_peers_data_where_known_codes_leave_the_path(name, options):
@@ -237,6 +238,7 @@ DEGENERATE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "options"), [(name, o) for name in DEGENERATE for o in ("linear", "rbf")]
 )

@@ -59,6 +59,7 @@ def test_every_function_that_can_vary_several_parameters_is_here():
         assert sorted(choices, key=ORDER.index) == list(choices)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_what_is_not_given_varies(name):
     needed = {"lam2": 0.1} if name == "dm_drsvm_path" else {}  # has no default

@@ -19,6 +19,8 @@ from helpers.oracle import (
 from solution_paths import update_instances, weighted_svm_path, weighted_svr_path
 from solution_paths.models import weighted_svm
 
+pytestmark = pytest.mark.slow
+
 KERNELS = {
     "linear": {},
     "rbf": {"kernel": "rbf", "gamma": 0.4},

@@ -6,6 +6,8 @@ import pytest
 import solution_paths as paths
 from helpers.every_function import FUNCTIONS, KERNEL, N, data
 
+pytestmark = pytest.mark.slow
+
 KINDS = ("normal", "ties")
 
 

@@ -127,6 +127,7 @@ def test_pieces_are_the_functions_that_their_names_say(name, mirrored):
         np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_areas_are_gaps_of_the_conjugate(name):
     """f(z) + f*(u) - u z, the conjugate by brute force on a fine grid."""

@@ -86,6 +86,7 @@ def cutoffs_agree(own, dual, scores, levels):
         assert least - CLOSE * spread <= expected <= most + CLOSE * spread, (u, most, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_cutoffs_of_features_are_those_of_a_search(kind):
     X, scores, new = data(kind)
@@ -102,6 +103,7 @@ def test_cutoffs_of_features_are_those_of_a_search(kind):
         cutoffs_agree(own, lambda S, Phi=Phi: by_highs(np.append(scores, S), Phi), scores, levels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("features", [None, as_they_are])
 def test_cutoffs_with_a_kernel_are_those_of_a_search(kind, features):
@@ -142,6 +144,7 @@ def test_a_row_like_none_before_has_no_cutoff():
     assert few.certify().ok
 
 
+@pytest.mark.slow
 def test_new_rows_are_alone_however_many_begin_together():
     X, scores, _ = data("plain")
     new = np.random.default_rng(1).normal(size=(70, 3))
@@ -153,6 +156,7 @@ def test_new_rows_are_alone_however_many_begin_together():
         assert every[k].cutoff(levels) == pytest.approx(alone.cutoff(levels), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_groups_are_covered_exactly_where_cutoffs_are_drawn():
     r, hits, groups = np.random.default_rng(5), [], []
     for _ in range(150):
@@ -182,6 +186,7 @@ def late(X):
     return X[:, 1] > 0.5
 
 
+@pytest.mark.slow
 def test_intervals_follow_what_is_named():
     X, y = heteroscedastic(400, 0)
     model = ConditionalConformal(PathLasso(alpha=0.01), features=late, random_state=0)
@@ -197,6 +202,7 @@ def test_intervals_follow_what_is_named():
     assert (np.diff(model.predict_interval(X[300:], 0.5), axis=1).ravel() < width).all()
 
 
+@pytest.mark.slow
 def test_a_frozen_estimator_stays_as_it_is():
     X, y = heteroscedastic(200, 1)
     fitted = LinearRegression().fit(X[:100], y[:100])

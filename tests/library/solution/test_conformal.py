@@ -21,6 +21,8 @@ from solution_paths import (
 )
 from solution_paths.problem import Losses, Problem, losses, penalties
 
+pytestmark = pytest.mark.slow
+
 RBF = sets.RBF
 MODELS = sets.MODELS
 ESTIMATORS = {

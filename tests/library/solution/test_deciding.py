@@ -8,6 +8,8 @@ import pytest
 import solution_paths as sp
 from solution_paths.solution.metrics import Metric
 
+pytestmark = pytest.mark.slow
+
 RBF = {"kernel": "rbf", "gamma": 0.5}
 POLY = {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0}
 TWO = {

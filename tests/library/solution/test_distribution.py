@@ -23,6 +23,8 @@ from solution_paths import (
 )
 from solution_paths.verify import Answer, judge
 
+pytestmark = pytest.mark.slow
+
 TAUS = np.array([0.1, 0.5, 0.9])
 
 

@@ -52,6 +52,7 @@ def points_of(path, beyond=True):
 # -- many parameters at once ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ALL)
 def test_many_parameters_at_once_are_what_each_is(kind):
     path = any_path(kind)

@@ -66,6 +66,7 @@ def assert_same_statements(one, other, ends):
 
 
 # ---------------------------------------------------------------------- what a path says
+@pytest.mark.slow
 @pytest.mark.parametrize("name", models.EXAMPLES)
 def test_every_example_is_certified_kept_and_read_again(name):
     model, t0, t1 = models.EXAMPLES[name]

@@ -104,6 +104,7 @@ def test_a_linear_kernel_has_the_kinks_of_the_weights():
     assert other.kinks() == pytest.approx(one.kinks(), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_jump_is_a_kink():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(60, 2))

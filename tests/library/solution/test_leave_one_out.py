@@ -12,6 +12,8 @@ from solution_paths import PathError, leave_one_out
 from solution_paths.problem import Losses, Problem, losses, penalties, pieces
 from solution_paths.verify import judge
 
+pytestmark = pytest.mark.slow
+
 REFUSED = {  # whose losses are of pairs, of several decisions, of two groups, or constraints
     *("dm_drsvm_lam1", "dm_drsvm_lam2", "fused_lasso", "fused_signal", "multicategory"),
     *("multicategory_kernel", "nu_svm", "nu_svm_kernel", "pin_twin_C", "pin_twin_tau"),

@@ -24,7 +24,10 @@ from solution_paths import (
 from solution_paths.solution.metrics import JUDGED
 from solution_paths.solution.reading import KINDS
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
+]
 
 
 def data(design, n=40, m=30, seed=0):

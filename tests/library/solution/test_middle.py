@@ -17,6 +17,8 @@ from solution_paths.solution.envelopes import FLAT, boxes, on_segments
 from solution_paths.solution.polytopes import Bounds, TooMany, middle
 from solution_paths.verify import Answer, judge
 
+pytestmark = pytest.mark.slow
+
 ONE = {name: case.path for name, case in survey.CASES.items()} | {
     "weighted_svm": lambda D: paths.weighted_svm_path(D.X, D.y, 1.0, np.where(D.u > 0, 2.0, 0.5)),
     "weights to 0": lambda D: paths.weighted_svm_path(D.X, D.y, 1.0, np.arange(len(D.y)) % 2),

@@ -20,6 +20,7 @@ def ends(path):
 # -- crossings --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 def test_decisions_vanish_at_crossings_and_nowhere_else(kind):
     path = a_path(kind)
@@ -91,6 +92,7 @@ def test_error_steps_against_brute_force(kind):
         np.testing.assert_allclose(error[wide], brute, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 def test_best_error_against_brute_force(kind):
     path = a_path(kind)
@@ -108,6 +110,7 @@ def test_best_error_against_brute_force(kind):
     np.testing.assert_allclose(brute_errors(path, X_new, y_new, inside), best.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["absolute", "squared"])
 @pytest.mark.parametrize("kind", ["svr", "svm"])
 def test_best_regression_error_against_brute_force(metric, kind):
@@ -160,6 +163,7 @@ def test_validation_errors_name_what_is_wrong():
 # -- files ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_saving_and_loading_keeps_every_bit(kind, tmp_path):
     path = a_path(kind)
@@ -309,6 +313,7 @@ def test_only_weighted_paths_continue():
         a_path("quantile").continue_to(np.ones(50))
 
 
+@pytest.mark.slow
 def test_weights_at_many_parameters_are_those_at_each():
     """Near tau = 0 sums of duals cancel: weights of many solutions are summed as those of one."""
     r = np.random.default_rng(4)

@@ -33,6 +33,8 @@ from solution_paths import (
     weighted_svm_path,
 )
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(60, 4)) * [1.0, 3.0, 0.2, 1.0]
 Y = np.where(X[:, 0] + RNG.normal(size=60) > 0, "yes", "no")

@@ -97,6 +97,7 @@ def ghosts(values):
     return values[(values != 0.0) & (np.abs(values) < 1e-14 * max(np.abs(values).max(), 1e-300))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DATA)
 @pytest.mark.parametrize("name", [name for name, (_, box) in MODELS.items() if box])
 def test_duals_are_in_their_box_exactly(name, kind):
@@ -128,6 +129,7 @@ CHANCE = {
 SPARSE = ("lasso", "l1_svm", "drlad", "drlad_lam2", "dr_regression", "drsvm", "dm_drsvm")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kind"), [(n, k) for n in MODELS for k in DATA if (n, k) not in CHANCE]
 )

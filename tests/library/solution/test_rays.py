@@ -55,6 +55,7 @@ def test_a_machine_in_raw_units_has_the_optimal_loss():
     assert hinge_loss(machine.decision_function(x[:, None]), y) == pytest.approx(best, rel=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["C", "lam"])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_function_rests_behind_the_last_breakpoint(name, kind):

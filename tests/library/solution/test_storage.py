@@ -28,6 +28,8 @@ from solution_paths import (
 )
 from solution_paths.homotopy import run
 
+pytestmark = pytest.mark.slow
+
 N = 24
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(N, 3))

@@ -12,6 +12,8 @@ from helpers.known import U, X, Y
 from solution_paths.homotopy import run
 from solution_paths.solution.surface import lines_at
 
+pytestmark = pytest.mark.slow
+
 # What walks themselves fail by, so that paths take it for an error of their own.
 KINDS = (
     ZeroDivisionError,

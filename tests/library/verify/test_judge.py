@@ -68,6 +68,7 @@ def correlations(stated, answer):
 # -- what is optimal passes -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_outside_solver_s_answer_to_the_programme_passes(name, part):
@@ -310,6 +311,7 @@ def test_a_condition_broken_alone_is_measured_in_its_unit(spoil, name):
 UNIQUE = [name for name in EXAMPLES if name not in ("quantile regression", "l1 SVM", "LAD in s")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNIQUE)
 def test_every_entry_of_an_answer_counts(name):
     stated, answer = solved(name)

@@ -17,6 +17,8 @@ from solution_paths.verify.graph import Contribution
 from solution_paths.verify.judge import _columns
 from solution_paths.verify.judgement import Judgement
 
+pytestmark = pytest.mark.slow
+
 fractions = np.vectorize(Fraction, otypes=[object])
 
 

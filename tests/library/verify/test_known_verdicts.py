@@ -16,6 +16,8 @@ from solution_paths.problem.bundle import Bundle
 from solution_paths.verify.judge import _columns
 from solution_paths.verify.judgement import Judgement
 
+pytestmark = pytest.mark.slow
+
 SMALL = ("rounding", "kkt_rounding", "unsure", "resolution", "kkt_resolution", "own_rounding")
 
 

@@ -79,6 +79,7 @@ def violation(path, t):
     return float(max(off.max(), np.sqrt(((w - implied) ** 2).sum()) / length if w.any() else 0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ALARMS, ids=lambda file: file.stem)
 def test_right_answers_give_no_warning(file):
     path, told = solved(file)
@@ -89,6 +90,7 @@ def test_right_answers_give_no_warning(file):
     assert max(violation(path, t) for t in points.tolist()) <= 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", HARD, ids=lambda file: file.stem)
 def test_hard_problems_end_right_or_are_told(file):
     path, told = solved(file)
@@ -206,6 +208,7 @@ def test_check_raise_raises_what_would_warn():
             weighted_svr_path(*given, **options, check="raise")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [70, 150, 230])
 def test_machines_of_wide_rows_in_raw_units(d):
     """Incomes, years and Unix times, beside more columns than the 60 rows."""
