@@ -38,19 +38,19 @@ TIMEOUT_S = 600.0
 
 JUDGED = (
     "library/verify/test_known_verdicts",
-    "library/verify/test_conditions",
+    "benchmark/objectives/test_judge",
     "library/verify/test_verdict",
     "library/verify/test_scales",
 )
 NETS = (
     "library/test_known_answers",
-    "library/test_promises",
+    "library/estimators/test_fitted",
     "library/models/test_elastic",
     "library/test_validation",
 )
 CHOICES = (
     "library/test_known_answers",
-    "library/test_promises",
+    "library/estimators/test_fitted",
     "library/estimators/test_checking",
     "library/estimators/test_tuning",
     "benchmark/papers/test_splits",
@@ -71,7 +71,7 @@ SOLVED = (
 )
 MODEL = (
     "library/test_known_answers",
-    "library/test_promises",
+    "library/estimators/test_fitted",
     "library/solution/test_path",
     "library/kernels/test_centring",
     "library/test_validation",
@@ -95,7 +95,6 @@ RIVALS = (
     "benchmark/papers/test_survey",
 )
 DISSERTATION = (
-    "benchmark/runs/test_runs",
     "benchmark/papers/test_splits",
     "benchmark/papers/test_distributionally_robust",
 )
@@ -106,23 +105,23 @@ MODULES = {
     # verdicts
     "solution_paths/verify/verdict.py": JUDGED,
     "path_benchmark/objectives/judge.py": (
-        "library/verify/test_conditions",
+        "benchmark/objectives/test_judge",
         "library/verify/test_verdict",
         "library/models/test_outlier",
     ),
     "solution_paths/kernels/centred.py": (
         "library/verify/test_known_verdicts",
         "library/kernels/test_centred",
-        "library/verify/test_conditions",
+        "benchmark/objectives/test_judge",
     ),
     "solution_paths/kernels/centring.py": (
         "library/verify/test_known_verdicts",
-        "library/verify/test_conditions",
+        "benchmark/objectives/test_judge",
         "library/kernels/test_centring",
         "library/models/test_elastic",
     ),
     "path_benchmark/objectives/machine.py": (
-        "library/verify/test_conditions",
+        "benchmark/objectives/test_judge",
         "library/verify/test_verdict",
         "benchmark/solvers/test_baselines",
     ),
@@ -136,7 +135,7 @@ MODULES = {
     "solution_paths/verify/judge.py": VERIFIED,
     "solution_paths/verify/partitions.py": (
         "library/models/test_outlier",
-        "library/verify/test_conditions",
+        "library/verify/test_partitions",
     ),
     "solution_paths/verify/judgement.py": VERIFIED,
     "solution_paths/verify/curved.py": GLM,
@@ -144,8 +143,14 @@ MODULES = {
     "solution_paths/verify/scales.py": VERIFIED,
     "path_benchmark/reporting/check.py": SAID,
     "path_benchmark/reporting/claims.py": SAID,
-    "path_benchmark/reporting/statistics.py": ("benchmark/test_known_benchmark", *SAID),
-    "path_benchmark/reporting/verdicts.py": ("benchmark/test_known_benchmark", *SAID),
+    "path_benchmark/reporting/statistics.py": (
+        "benchmark/test_known_benchmark",
+        *SAID,
+    ),
+    "path_benchmark/reporting/verdicts.py": (
+        "benchmark/test_known_benchmark",
+        *SAID,
+    ),
     # published numbers
     f"{PAPERS}/assertions.py": SAID,
     f"{PAPERS}/distributionally_robust/data.py": (
@@ -172,11 +177,13 @@ MODULES = {
         "benchmark/papers/test_quantile_svm",
     ),
     f"{PAPERS}/quantile_svm/experiments.py": (
-        "benchmark/runs/test_runs",
         "benchmark/papers/test_quantile_svm",
         "benchmark/papers/test_splits",
     ),
-    f"{PAPERS}/quantile_svm/outputs.py": (*SAID, "benchmark/papers/test_quantile_svm"),
+    f"{PAPERS}/quantile_svm/outputs.py": (
+        *SAID,
+        "benchmark/papers/test_quantile_svm",
+    ),
     f"{PAPERS}/robust_svm/data.py": (
         "benchmark/papers/test_splits",
         "benchmark/data/test_protocols",
@@ -185,7 +192,6 @@ MODULES = {
     ),
     f"{PAPERS}/robust_svm/experiments.py": (
         "benchmark/papers/test_robust_svm",
-        "benchmark/runs/test_runs",
         "benchmark/papers/test_splits",
     ),
     f"{PAPERS}/robust_svm/outputs.py": (
@@ -205,7 +211,6 @@ MODULES = {
         "benchmark/papers/test_weighted_svm",
     ),
     f"{PAPERS}/weighted_svm/experiments.py": (
-        "benchmark/runs/test_runs",
         "benchmark/papers/test_weighted_svm",
         "benchmark/papers/test_splits",
     ),
@@ -218,7 +223,10 @@ MODULES = {
         "benchmark/papers/test_ulsif",
         "benchmark/papers/test_splits",
     ),
-    "path_benchmark/data/dna.py": ("benchmark/data/test_data", "benchmark/data/test_protocols"),
+    "path_benchmark/data/dna.py": (
+        "benchmark/data/test_data",
+        "benchmark/data/test_protocols",
+    ),
     "path_benchmark/data/generated.py": (
         "benchmark/test_known_benchmark",
         "benchmark/data/test_data",
@@ -239,44 +247,49 @@ MODULES = {
         "benchmark/data/test_downloads",
         "benchmark/data/test_mirror",
     ),
-    "path_benchmark/reporting/formats.py": ("benchmark/test_known_benchmark", *SAID),
+    "path_benchmark/reporting/formats.py": (
+        "benchmark/test_known_benchmark",
+        *SAID,
+    ),
     "path_benchmark/reporting/outputs.py": SAID,
     "path_benchmark/reporting/overview.py": SAID,
     "path_benchmark/reporting/pivots.py": SAID,
     "path_benchmark/reporting/published.py": ("benchmark/reporting/test_published",),
     "path_benchmark/reporting/study.py": SAID,
     "path_benchmark/reporting/tables.py": SAID,
-    "path_benchmark/runs/cells.py": ("benchmark/runs/test_runs", "benchmark/runs/test_cells"),
+    "path_benchmark/runs/cells.py": ("benchmark/runs/test_cells",),
     "path_benchmark/runs/exploring.py": (
-        "benchmark/runs/test_runs",
+        "benchmark/runs/test_exploring",
         "benchmark/papers/test_quantile_svm",
         "benchmark/papers/test_robust_svm",
     ),
     "path_benchmark/runs/judging.py": (
-        "benchmark/runs/test_runs",
+        "benchmark/runs/test_judging",
         "benchmark/papers/test_quantile_svm",
         "benchmark/papers/test_weighted_svm",
     ),
-    "path_benchmark/runs/paper.py": ("benchmark/runs/test_runs", "benchmark/runs/test_cells"),
+    "path_benchmark/runs/paper.py": (
+        "benchmark/runs/test_paper",
+        "benchmark/runs/test_cells",
+    ),
     "path_benchmark/runs/rows.py": (
-        "benchmark/runs/test_runs",
+        "benchmark/runs/test_rows",
         "benchmark/runs/test_cells",
         "benchmark/papers/test_robust_svm",
     ),
     "path_benchmark/runs/timing.py": (
-        "benchmark/runs/test_runs",
+        "benchmark/solvers/test_answer",
         "benchmark/runs/test_cells",
         "benchmark/papers/test_robust_svm",
     ),
     "path_benchmark/solvers/answer.py": (
         "benchmark/test_known_benchmark",
-        "benchmark/runs/test_runs",
+        "benchmark/solvers/test_answer",
         "benchmark/solvers/test_baselines",
     ),
     "path_benchmark/solvers/cccp.py": (
         "benchmark/solvers/test_cccp",
         "benchmark/papers/test_robust_svm",
-        "benchmark/runs/test_runs",
     ),
     "path_benchmark/solvers/clarabel_solver.py": RIVALS,
     "path_benchmark/solvers/cvxpy_solver.py": RIVALS,
@@ -306,7 +319,7 @@ MODULES = {
         "library/test_known_answers",
         "library/solution/test_path",
         "library/solution/test_evaluation",
-        "library/test_promises",
+        "library/estimators/test_fitted",
     ),
     "solution_paths/estimators/base.py": CHOICES,
     "solution_paths/estimators/checking.py": CHOICES,
@@ -321,16 +334,31 @@ MODULES = {
         "library/estimators/test_probabilities",
     ),
     "solution_paths/estimators/progress.py": ("library/estimators/test_arguments",),
-    "solution_paths/estimators/quantiles.py": (*CHOICES, "library/solution/test_distribution"),
+    "solution_paths/estimators/quantiles.py": (
+        *CHOICES,
+        "library/solution/test_distribution",
+    ),
     "solution_paths/estimators/ranking.py": ("library/estimators/test_several",),
     "solution_paths/estimators/relative.py": ("library/solution/test_metrics",),
     "solution_paths/estimators/robust.py": CHOICES,
-    "solution_paths/estimators/several.py": (*CHOICES, "library/estimators/test_several"),
-    "solution_paths/estimators/sparse.py": (*CHOICES, "library/estimators/test_several"),
-    "solution_paths/estimators/single_path.py": (*CHOICES, "library/estimators/test_single_path"),
+    "solution_paths/estimators/several.py": (
+        *CHOICES,
+        "library/estimators/test_several",
+    ),
+    "solution_paths/estimators/sparse.py": (
+        *CHOICES,
+        "library/estimators/test_several",
+    ),
+    "solution_paths/estimators/single_path.py": (
+        *CHOICES,
+        "library/estimators/test_single_path",
+    ),
     "solution_paths/estimators/tuning.py": CHOICES,
     "solution_paths/estimators/weighted.py": CHOICES,
-    "solution_paths/glm/columns.py": ("library/test_known_answers", "library/glm/test_logistic"),
+    "solution_paths/glm/columns.py": (
+        "library/test_known_answers",
+        "library/glm/test_logistic",
+    ),
     "solution_paths/glm/follow.py": GLM,
     "solution_paths/glm/losses.py": GLM,
     "solution_paths/glm/newton.py": GLM,
@@ -339,7 +367,7 @@ MODULES = {
         "library/kernels/test_centring",
         "library/kernels/test_kernel",
         "library/kernels/test_centred",
-        "library/verify/test_conditions",
+        "benchmark/objectives/test_judge",
     ),
     "solution_paths/models/almost_quadratic.py": SURVEYED,
     "solution_paths/models/asymmetric_svm.py": SURVEYED,
@@ -347,7 +375,7 @@ MODULES = {
     "solution_paths/models/dm_drsvm_grid.py": NETS,
     "solution_paths/models/dm_ksvm.py": (
         "library/test_known_answers",
-        "library/test_promises",
+        "library/estimators/test_fitted",
         "library/models/test_elastic",
         "library/test_validation",
     ),
@@ -363,16 +391,28 @@ MODULES = {
     "solution_paths/models/hhsvm.py": SURVEYED,
     "solution_paths/models/kernel_quantile.py": SURVEYED,
     "solution_paths/models/l1_constrained_svm.py": SURVEYED,
-    "solution_paths/models/l1_svm.py": (*MODEL, "benchmark/papers/test_survey"),
-    "solution_paths/models/lasso.py": (*MODEL, "benchmark/papers/test_survey"),
+    "solution_paths/models/l1_svm.py": (
+        *MODEL,
+        "benchmark/papers/test_survey",
+    ),
+    "solution_paths/models/lasso.py": (
+        *MODEL,
+        "benchmark/papers/test_survey",
+    ),
     "solution_paths/models/coefficients.py": ("library/models/test_coefficients",),
     "solution_paths/models/curved.py": GLM,
-    "solution_paths/models/limits.py": ("library/models/test_weights", "library/test_promises"),
+    "solution_paths/models/limits.py": (
+        "library/models/test_weights",
+        "library/estimators/test_fitted",
+    ),
     "solution_paths/models/logistic.py": (
         "library/test_known_answers",
         "library/glm/test_logistic",
     ),
-    "solution_paths/models/poisson.py": ("library/test_known_answers", "library/glm/test_poisson"),
+    "solution_paths/models/poisson.py": (
+        "library/test_known_answers",
+        "library/glm/test_poisson",
+    ),
     "solution_paths/models/multicategory_svm.py": SURVEYED,
     "solution_paths/models/noncrossing_quantiles.py": (
         "library/solution/test_distribution",
@@ -382,17 +422,17 @@ MODULES = {
     "solution_paths/models/one_class.py": SURVEYED,
     "solution_paths/models/outlier.py": (
         "library/test_known_answers",
-        "library/test_promises",
+        "library/estimators/test_fitted",
         "library/models/test_outlier",
     ),
     "solution_paths/models/outlier_svm.py": (
         "library/test_known_answers",
-        "library/test_promises",
+        "library/estimators/test_fitted",
         "library/models/test_outlier",
     ),
     "solution_paths/models/outlier_svr.py": (
         "library/test_known_answers",
-        "library/test_promises",
+        "library/estimators/test_fitted",
         "library/models/test_outlier",
     ),
     "solution_paths/models/pin_svm.py": SURVEYED,
@@ -401,26 +441,44 @@ MODULES = {
         *SURVEYED,
         "library/models/test_quantile_regression",
     ),
-    "solution_paths/models/quantile_svm.py": (*MODEL, "library/models/test_quantile_svm"),
+    "solution_paths/models/quantile_svm.py": (
+        *MODEL,
+        "library/models/test_quantile_svm",
+    ),
     "solution_paths/models/ranking_svm.py": SURVEYED,
     "solution_paths/models/rlad.py": SURVEYED,
     "solution_paths/models/roc.py": SURVEYED,
     "solution_paths/models/samples.py": SURVEYED,
-    "solution_paths/models/svm.py": (*MODEL, "library/models/test_svm"),
+    "solution_paths/models/svm.py": (
+        *MODEL,
+        "library/models/test_svm",
+    ),
     "solution_paths/models/svor.py": SURVEYED,
     "solution_paths/models/svr.py": SURVEYED,
-    "solution_paths/models/instances.py": (*MODEL, "library/models/test_weighted_svm"),
-    "solution_paths/models/update_instances.py": (*MODEL, "library/models/test_weighted_svm"),
+    "solution_paths/models/instances.py": (
+        *MODEL,
+        "library/models/test_weighted_svm",
+    ),
+    "solution_paths/models/update_instances.py": (
+        *MODEL,
+        "library/models/test_weighted_svm",
+    ),
     "solution_paths/models/weights.py": (
         *MODEL,
         "library/models/test_weighted_svm",
         "library/test_validation",
     ),
-    "solution_paths/models/weighted_svm.py": (*MODEL, "library/models/test_weighted_svm"),
-    "solution_paths/models/weighted_svr.py": (*MODEL, "library/models/test_weighted_svm"),
+    "solution_paths/models/weighted_svm.py": (
+        *MODEL,
+        "library/models/test_weighted_svm",
+    ),
+    "solution_paths/models/weighted_svr.py": (
+        *MODEL,
+        "library/models/test_weighted_svm",
+    ),
     "solution_paths/problem/branches.py": (
         "library/models/test_outlier",
-        "library/verify/test_conditions",
+        "benchmark/objectives/test_judge",
     ),
     "solution_paths/problem/bundle.py": STATED,
     "solution_paths/problem/line.py": STATED,
@@ -431,7 +489,10 @@ MODULES = {
     "solution_paths/problem/statement.py": STATED,
     "solution_paths/twofold.py": STATED,
     "solution_paths/solution/approximate.py": GLM,
-    "solution_paths/solution/branched.py": ("library/models/test_outlier", "library/test_promises"),
+    "solution_paths/solution/branched.py": (
+        "library/models/test_outlier",
+        "library/estimators/test_fitted",
+    ),
     "solution_paths/solution/distribution.py": ("library/solution/test_distribution",),
     "solution_paths/solution/evaluation.py": SOLVED,
     "solution_paths/solution/follow.py": SOLVED,
@@ -452,7 +513,7 @@ MODULES = {
     "solution_paths/solution/model.py": SOLVED,
     "solution_paths/solution/outliers.py": (
         "library/test_known_answers",
-        "library/test_promises",
+        "library/estimators/test_fitted",
         "library/models/test_outlier",
     ),
     "solution_paths/solution/path.py": SOLVED,
@@ -462,13 +523,13 @@ MODULES = {
     "solution_paths/solution/reading.py": SOLVED,
     "solution_paths/solution/surface.py": (
         "library/test_known_answers",
-        "library/test_promises",
+        "library/estimators/test_fitted",
         "library/models/test_elastic",
     ),
     "solution_paths/validation.py": (
         "library/test_validation",
         "library/estimators/test_checking",
-        "library/test_promises",
+        "library/estimators/test_fitted",
     ),
 }
 

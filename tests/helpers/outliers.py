@@ -1,7 +1,6 @@
 """Data with outliers, and paths of local optima on them."""
 
-import numpy as np
-
+from helpers.data_makers import clouds, line
 from solution_paths import (
     outlier_svm_path,
     outlier_svr_path,
@@ -9,21 +8,6 @@ from solution_paths import (
 from solution_paths.problem import pieces
 
 HOMOTOPIES = ("theta", "s")
-
-
-def clouds(n=60, d=3, seed=0, flipped=0.15):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    y = np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
-    y[rng.random(n) < flipped] *= -1
-    return X, y
-
-
-def line(n=60, d=3, seed=0, wild=0.1):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    y = X @ rng.normal(size=d) + 0.2 * rng.normal(size=n)
-    return X, y + 8.0 * rng.normal(size=n) * (rng.random(n) < wild)
 
 
 def path_of(task, X, y, C, **options):

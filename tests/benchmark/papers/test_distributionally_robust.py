@@ -613,3 +613,74 @@ def test_a_worst_distribution_attains_theorem_5_1_and_no_other_value():
         assert loss == pytest.approx(worst_case.bound(margins, length, radius, kappa), rel=1e-9)
         wrong += not np.isclose(loss, worst_case.bound(margins, length, radius, kappa / length))
     assert wrong > 20
+
+
+def test_a_decision_of_zero_stands_for_the_positive_class_rounding_included():
+    y = np.array([-1.0, -1.0, 1.0, 1.0])
+    for f in (0.0, 1e-9, -1e-9):
+        assert tune.balanced_loss(y, np.full(4, f)) == 0.5
+        assert tune.balanced_loss(np.ones(2), np.full(2, f)) == 0.0
+        assert tune.balanced_loss(-np.ones(2), np.full(2, f)) == 1.0
+    assert tune.balanced_loss(y, np.array([-1.0, 1.0, 1.0, 1.0])) == 0.25
+    assert tune.balanced_loss(y, np.array([-1.0, -1.0, 1.0, -1e-7])) == 0.25
+
+
+def test_the_point_of_least_loss_is_the_first_of_those_that_tie():
+    lines = [tune.Line({"lam2": v}, "s", np.array([3.0, 2.0])) for v in (0.1, 0.2)]
+    losses = [np.array([0.5, 0.4]), np.array([0.4 * (1 - 1e-7), 0.4])]
+    assert tune.chosen(losses, lines) == tune.Choice(0, 2.0, 0.4)
+    losses[1][0] = 0.4 * (1 - 1e-5)
+    assert tune.chosen(losses, lines)[:2] == (1, 3.0)
+    losses[1][0] = np.nan
+    assert tune.chosen(losses, lines)[:2] == (0, 2.0)
+
+
+def test_a_call_that_fails_leaves_its_own_point_without_a_loss_and_no_other(monkeypatch):
+    lines = [tune.Line({"lam2": v}, "s", np.array([3.0, 2.0])) for v in (0.1, 0.2)]
+
+    def points_of(name, model, lines, X, y):
+        for j, k in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            failed = (j, k, y[0]) == (0, 1, 1.0)  # once, in the first fold
+            answer = SimpleNamespace(solved=not failed, found=None if failed else j + k)
+            programme = SimpleNamespace(decision=lambda found, X: found)
+            yield {}, j, k, SimpleNamespace(solve=lambda at, a=answer: a, programme=programme)
+
+    monkeypatch.setattr(tune, "points_of", points_of)
+    model = SimpleNamespace(gram=False, loss=lambda y, f: f + y[0])
+    y, halves = np.array([1.0, 2.0]), [(np.array([k]), np.array([1 - k])) for k in (0, 1)]
+    losses, failed = tune.losses_of_solver("s", model, lines, np.zeros((2, 1)), y, halves)
+    np.testing.assert_array_equal(losses, [[1.5, np.nan], [2.5, 3.5]])
+    assert failed == 1
+
+
+@pytest.mark.parametrize("w", ["zero", "true"])
+def test_the_simulations_scores_of_known_coefficients(w, monkeypatch):
+    """Of w = 0 the share of explained variance is 0, of the true ones snr / (1 + snr)."""
+    beta = chapter_3.drlad_coefficients()
+    known = beta if w == "true" else 0.0 * beta
+    found = {}
+
+    def compare(cell, rows, models, parts, score, **columns):
+        fitted = SimpleNamespace(coef=known, decision=lambda X: X @ known)
+        found.update(score(fitted), n=len(parts.train.y), n_test=len(parts.test.y))
+
+    monkeypatch.setattr(chapter_3, "compare", compare)
+    monkeypatch.setattr(chapter_3, "deviation_models", lambda *arguments: {})
+    settings = SimpleNamespace(n=40, n_test=4000, snr=4.0, size=2)
+    cell = SimpleNamespace(
+        settings=settings,
+        value=0.5,
+        offline=True,
+        dataset="drlad_simulation",
+        data=SimpleNamespace(sources=None),
+        seed=lambda what: np.random.SeedSequence(1),
+    )
+    chapter_3.simulation(cell, Rows(), None)
+    assert (found["n"], found["n_test"]) == (40, 4000)
+    signal = beta @ chapter_3.block_covariance(0.5) @ beta
+    expected = {"rr": 0.0, "rte": 1.0, "pve": 0.8} if w == "true" else {"rr": 1.0, "pve": 0.0}
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+    noise = signal / 4.0
+    mse = noise if w == "true" else signal + noise
+    assert found["mse"] == pytest.approx(mse, rel=0.1)
+    assert found["spread"] == 0.0

@@ -1,19 +1,24 @@
 """The quantile SVM paper's experiments on small real paths, and what is made of them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from helpers.papers import repository_config
 from helpers.quantile_suite import shared_suite, small_config, study_of
 from helpers.small_runs import assert_known
+from path_benchmark.data.protocols import Part
 from path_benchmark.papers import check_config
 from path_benchmark.papers.quantile_svm import experiments as experiment
 from path_benchmark.papers.quantile_svm import outputs
 from path_benchmark.papers.quantile_svm.data import prepare
 from path_benchmark.papers.quantile_svm.experiments import PAPER
 from path_benchmark.reporting.study import make_study
+from path_benchmark.runs import judging
 from path_benchmark.runs.cells import finished, rows_of
-from path_benchmark.runs.rows import read_results
+from path_benchmark.runs.rows import Rows, read_results
 from solution_paths import quantile_svm_path
 
 pytestmark = pytest.mark.slow
@@ -354,3 +359,18 @@ def test_the_known_law_is_that_of_the_densities():
     share = law["positive_share"]
     expected = share * up / (share * up + (1.0 - share) * down)
     np.testing.assert_allclose(true_probability(X, law), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_split_is_described_by_its_sizes_positives_and_zeros(sparse):
+    X = np.array([[0.0, 1.0, 2.0, 0.0], [0.0, 0.0, 3.0, 0.0], [4.0, 0.0, 0.0, 0.0]])
+    given = sp.csr_matrix(X) if sparse else X
+    signs = Part(given, np.array([-1.0, 1.0, -1.0]))
+    real = Part(X[:2], np.array([0.3, 1.0]))
+    rows = Rows()
+    judging.describe(rows, SimpleNamespace(train=signs, validation=real, test=None))
+    found = {row["metric"]: row["value"] for row in rows.rows}
+    sizes = {"n_train": 3, "n_validation": 2, "dim": 4, "positive_share_train": 1 / 3}
+    assert found == pytest.approx(sizes | {"zero_percent": 100 * 8 / 12})
+    judging.describe(rows, SimpleNamespace(train=signs, validation=None, test=None), X + 1.0)
+    assert rows.rows[-1]["value"] == 0.0  # of the rows as they were before they were scaled

@@ -1,13 +1,17 @@
 """The robust SVM paper's timing experiments on small real runs."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from helpers.papers import repository_config
 from helpers.small_runs import assert_known, small_run
+from path_benchmark.papers.robust_svm import experiments as robust
 from path_benchmark.papers.robust_svm import outputs
 from path_benchmark.papers.robust_svm.experiments import PAPER
 from path_benchmark.reporting.study import hyper
+from path_benchmark.runs.rows import Rows
 
 pytestmark = pytest.mark.slow
 
@@ -174,3 +178,43 @@ def test_what_was_not_run_is_not_drawn(study):
     nothing = study.restricted([])
     drawn = outputs.figure_1(nothing), outputs.figure_5(nothing), outputs.figure_6(nothing)
     assert drawn == (None, None, None)
+
+
+def chosen(tried):
+    """Return metric -> value of what the robust paper's rule chooses."""
+    rows = Rows()
+    tried = [(C, *map(np.array, parts)) for C, *parts in tried]
+    robust._add_choice(rows, "op_theta", tried)
+    return {row["metric"]: row["value"] for row in rows.rows}
+
+
+def test_ties_go_to_the_smaller_cost_then_to_the_least_robust_parameter():
+    theta = [1.0, 0.5, 0.0]
+    found = chosen(
+        [
+            (0.1, theta, [0.3, 0.2, 0.2], [0.31, 0.21, 0.22]),
+            (1.0, theta, [0.2, 0.2, 0.3], [0.01, 0.02, 0.03]),
+        ]
+    )
+    assert (found["chosen_C"], found["chosen_parameter"]) == (0.1, 0.5)
+    assert (found["validation_error"], found["test_error"]) == (0.2, 0.21)
+    assert found["regret"] == pytest.approx(0.2)  # beside the least test error of all candidates
+    # of classification's s, which is negative, the least robust is farthest from 0
+    assert chosen([(1.0, [-2.0, -1.0, 0.0], [0.1] * 3, [0.5, 0.6, 0.7])])["test_error"] == 0.5
+    better = chosen([(0.1, theta, [0.3] * 3, [0.1] * 3), (1.0, theta, [0.4, 0.29, 0.3], [0.6] * 3)])
+    assert (better["chosen_C"], better["chosen_parameter"]) == (1.0, 0.5)
+    # the standard machine has no parameter
+    assert "chosen_parameter" not in chosen([(1.0, [np.inf], [0.1], [0.2])])
+
+
+def test_a_local_solutions_ratio_is_ours_to_theirs():
+    """Less than zero where the path's solution is the better one."""
+    objective = SimpleNamespace(energy=lambda values, a, t: float(a.sum()))
+    path = SimpleNamespace(range=(0.0, 1.0))
+    moving = SimpleNamespace(at=lambda t: objective)
+    problem = SimpleNamespace(predicted=lambda a, part: a, objective=lambda C, homotopy: moving)
+    theirs = SimpleNamespace(parameters=[1.0, 0.5, 2.0], duals=np.array([[4.0, 2.0, 1.0]]))
+    rows = Rows()
+    hyper, ours = {"C": 1.0, "homotopy": "theta"}, np.array([[3.0, 2.5, 1.0]])
+    robust._add_local_solutions(rows, problem, path, theirs, ours, hyper)
+    assert [row["value"] for row in rows.rows] == [3.0 / 4.0 - 1.0, 2.5 / 2.0 - 1.0]

@@ -5,6 +5,7 @@ import json
 import re
 from difflib import SequenceMatcher
 from itertools import pairwise, product
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from helpers.small_runs import assert_known, small_run
 from path_benchmark.data.protocols import Part
 from path_benchmark.objectives import Tube, judge
 from path_benchmark.papers.weighted_svm import experiments as experiment
+from path_benchmark.papers.weighted_svm import experiments as weighted
 from path_benchmark.papers.weighted_svm import outputs
 from path_benchmark.papers.weighted_svm.experiments import (
     PAPER,
@@ -526,3 +528,32 @@ def test_smo_is_a_baseline():
     from path_benchmark import solvers
 
     assert solvers.get("smo") is smo
+
+
+@pytest.mark.parametrize("status", ["solved", "inaccurate"])
+def test_a_solve_that_ends_just_at_the_limit_counts_unless_it_was_cut_off(status, monkeypatch):
+    """The last of three solves takes the clock beyond the limit."""
+    seconds = iter([1.0, 1.0, 100.0])
+
+    class Watch:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.cpu_s = self.wall_s = next(seconds)
+
+    calls = []
+
+    def solve(machine, at, **options):
+        calls.append(at)
+        ended = status if len(calls) == 3 else "solved"
+        return SimpleNamespace(alpha=np.zeros(2), b=0.0, iterations=1, status=ended)
+
+    monkeypatch.setattr(weighted, "Stopwatch", Watch)
+    task = SimpleNamespace(machine=lambda: None, solve=solve)
+    method = weighted.Method("smo", 1e-3, "clip")
+    run = weighted.follow_smo(task, None, [np.ones(2)] * 4, method, 10.0).result
+    assert (run.wanted, run.censored) == (3, status != "solved")
+    assert run.done == (3 if status == "solved" else 2)
+    assert len(run.answers) == run.done
+    assert run.inaccurate == 0

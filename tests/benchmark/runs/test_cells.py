@@ -12,6 +12,7 @@ import yaml
 
 from helpers.cells import CELL, CELLS, Levels, Recorder
 from path_benchmark.data import registry
+from path_benchmark.runs import cells
 from path_benchmark.runs import cells as cell_files
 from path_benchmark.runs.cells import DamagedCell, collect, file_of, run_cells
 from path_benchmark.runs.config import DataSetSettings
@@ -450,3 +451,31 @@ def test_results_that_cannot_be_read_are_one_sentence(tmp_path, capsys):
     complaint("curves.parquet is not a whole Parquet file; run the suite again")
     assert main([str(paper / "results.parquet")]) == 1
     assert "is a file: name the folder" in capsys.readouterr().err
+
+
+class Shared(Settings):
+    factor: Positive = 1.0
+
+
+@pytest.mark.parametrize("part", ["common", "settings"])
+def test_a_changed_setting_is_another_cell_also_where_all_experiments_share_it(part):
+    base = cells.Cell("s", "p", "e", "d", 0, Shared(), cells.DataSetSettings(), Shared())
+    other = dataclasses.replace(base, **{part: Shared(factor=2.0)})
+    assert other.id != base.id
+    assert dataclasses.replace(base, **{part: Shared(factor=1.0)}).id == base.id
+
+
+STATUSES = ("failed", "not available", "certificate failed", "certificate undecided")
+
+
+@pytest.mark.parametrize("status", ["ok", "not applicable", "censored", *STATUSES])
+def test_a_cell_with_a_failure_of_any_kind_is_run_again(status, tmp_path):
+    """One such row among others is enough; what could never be otherwise is finished."""
+    cell = cells.Cell("s", "p", "e", "d", 0, Settings(), cells.DataSetSettings(), Settings())
+    rows = cell.rows(method="path")
+    rows.add("value", 1.0)
+    rows.add("value", None, status=status)
+    file = cells.file_of(cell, tmp_path)
+    assert not cells.finished(file)
+    cells.write_cell(file, cell.identity, rows)
+    assert cells.finished(file) == (status not in STATUSES)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from helpers.outliers import HOMOTOPIES, clouds, problem
+from helpers.data_makers import clouds
+from helpers.outliers import HOMOTOPIES, problem
 from path_benchmark.objectives import Hinge, Tube
 from path_benchmark.objectives.robust import robust_hinge, robust_tube
 from path_benchmark.solvers import Answer, cccp, judge

@@ -31,7 +31,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import solution_paths
 from helpers.broken import first_half
-from helpers.estimators import BY_NAME, targets, three_classes, two_classes
+from helpers.data_makers import targets, three_classes, two_classes
+from helpers.estimators import BY_NAME
 from solution_paths import (
     L1SVC,
     DmDrSVC,

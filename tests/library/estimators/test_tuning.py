@@ -14,7 +14,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold, cross_validate
 from sklearn.svm import SVC
 
-from helpers.estimators import BY_NAME, targets, three_classes, two_classes
+from helpers.data_makers import targets, three_classes, two_classes
+from helpers.estimators import BY_NAME
 from helpers.middles import interval
 from solution_paths import (
     L1SVC,

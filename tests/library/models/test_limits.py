@@ -4,8 +4,20 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
+from helpers.data_makers import classes
 from path_benchmark import data
-from solution_paths import DmKSVC, PathError, PathSVC, SolutionPath, dm_ksvm_path, svm_path
+from solution_paths import (
+    DmKSVC,
+    PathError,
+    PathSVC,
+    SolutionPath,
+    dm_ksvm_path,
+    svm_path,
+    weighted_svm_path,
+)
+from solution_paths.kernels import Kernel
+from solution_paths.models.limits import usual_limit
+from solution_paths.validation import HUGE
 
 pytestmark = pytest.mark.slow
 
@@ -145,3 +157,23 @@ def test_cross_validation_looks_no_further_than_paths_go():
     model = DmKSVC(1e-12, kappa=3.0, cv=3, **FLAT).fit(X, NOISY)
     assert model.cv_path_.edges[0] >= model.path_.range[0]
     assert model.lam_ >= model.path_.range[0]
+
+
+def test_weighted_paths_reach_the_second_weights():
+    X, y = classes(30)
+    y = np.where(y == "b", 1.0, -1.0)
+    before, after = np.full(30, 1.0), np.linspace(0.5, 3.0, 30)
+    path = weighted_svm_path(X, y, before, after)
+    assert path.range == (0.0, 1.0)
+    for theta in (0.0, 0.5, 1.0):
+        costs = before + theta * (after - before)
+        assert (path.dual(theta) <= costs * (1 + 1e-12)).all()
+        assert (path.dual(theta) == costs).any()
+
+
+@pytest.mark.parametrize(
+    ("length", "limit"), [(0.5, 4e6), (1.0, 1e6), (3.0, 1e6), (0.0, 1e6 * HUGE)]
+)
+def test_a_limit_is_a_million_over_the_mean_diagonal_up_to_one(length, limit):
+    rows = length * np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+    assert usual_limit(Kernel("poly", 1.0, 1, 0.0), rows) == pytest.approx(limit)

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from helpers.outliers import HOMOTOPIES, capped, clouds, line, path_of, problem
+from helpers.data_makers import clouds, line
+from helpers.outliers import HOMOTOPIES, capped, path_of, problem
 from path_benchmark.objectives import Hinge, Tube
 from path_benchmark.objectives.robust import robust_hinge
 from path_benchmark.solvers import judge

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from helpers.data_makers import line
 from helpers.middles import interval
-from helpers.outliers import HOMOTOPIES, capped, line, problem
+from helpers.outliers import HOMOTOPIES, capped, problem
 from path_benchmark.solvers.clarabel_solver import by_clarabel
 from solution_paths import (
     OutlierSVC,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from helpers.data_makers import sample
 from helpers.oracle import (
     assert_least,
     fitted,
@@ -27,13 +28,6 @@ KERNELS = {
     "poly": {"kernel": "poly", "gamma": 0.5, "degree": 2, "coef0": 1.0},
 }
 EPSILON = 0.15
-
-
-def sample(n=40, d=3, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    y = np.where(X[:, 0] + 0.8 * rng.normal(size=n) > 0, 1.0, -1.0)
-    return X, y, X[:, 0] - 0.5 * X[:, 1] + 0.3 * rng.normal(size=n)
 
 
 def some_weights(n, rng, top=3.0, zeros=0.3):

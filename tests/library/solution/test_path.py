@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from helpers.data_makers import classes
 from helpers.small_paths import CLASSIFIERS, KINDS, a_path, new_rows, rows
 from solution_paths import (
     SolutionPath,
+    dm_ksvm_path,
+    drsvm_path,
+    l1_svm_path,
+    outlier_svm_path,
     quantile_svm_path,
+    svm_path,
 )
 
 
@@ -324,3 +330,64 @@ def test_weights_at_many_parameters_are_those_at_each():
     found = path.coef(t)
     for k in range(len(t)):
         np.testing.assert_array_equal(found[:, k], path.coef(t[k]))
+
+
+def test_the_dual_at_a_penalty_of_zero_is_the_limit():
+    """In the unit of the path's own objective: shares of 1 / n, not of 1."""
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    for path in (
+        dm_ksvm_path(X, y, kappa=4.0, lam_min=0.0),
+        drsvm_path(X, y, vary="lam2", lam1=0.0),
+    ):
+        assert path.range[0] == 0.0
+        limit = path.dual(1e-9)
+        assert np.abs(limit).max() > 0.01
+        np.testing.assert_allclose(path.dual(0.0), limit, atol=1e-8)
+
+
+@pytest.mark.parametrize("flipped", [False, True])
+def test_the_positive_length_in_a_penalty_is_what_a_fine_grid_counts(flipped):
+    X, y = classes(40)
+    path, new = dm_ksvm_path(X, (y == "b") != flipped, 3.0), classes(60, seed=5)[0]
+    length, crossings = path.positive_length(new), path.crossings(new)
+    first, top = path.breakpoints[0], 3.0
+    assert max(own.max(initial=0.0) for own in crossings) < top
+    grid = np.linspace(first, top, 6001)
+    positive = path.decision_function(new, grid) >= 0
+    above = positive[:, -1]
+    assert above.all() if flipped else not above.any()  # the larger class, where w vanishes
+    assert (np.isinf(length) == above).all()
+    counted = positive.mean(axis=1) * (top - first)
+    np.testing.assert_allclose(length[~above], counted[~above], atol=0.002 * top)
+    assert np.ptp(counted) > 0.1
+
+
+def test_coefficients_that_are_not_in_use_are_zeros_without_a_sign():
+    X, y = classes(40)
+    path = l1_svm_path(X, y)
+    w = path.coef(np.linspace(0.3, 0.95, 20) * path.breakpoints[-1])
+    assert 5 < (w == 0.0).sum() < w.size
+    assert not np.signbit(w[w == 0.0]).any()
+
+
+def test_by_default_a_certificate_samples_inner_breakpoints():
+    X, y = classes(30)
+    path = svm_path(X, y, C_max=5.0)
+    nodes, ends_of = len(path.points), 2
+    assert nodes > 20
+    all_of_them = path.certify(n_random=nodes)
+    assert all_of_them.ok
+    assert all_of_them.n_points == path.certify(nodes, at_breakpoints=True).n_points >= nodes
+    ends = path.certify(nodes, at_breakpoints=False).n_points
+    assert all_of_them.n_points - ends == nodes - ends_of > 20
+    some = path.certify(n_random=6).n_points
+    assert path.certify(6, at_breakpoints=False).n_points < some <= ends_of + 6 + 6
+
+
+def test_a_certificates_points_follow_from_its_seed():
+    path = svm_path(*classes(30))
+    points = {seed: path._some(10, seed, None)[1].tolist() for seed in (0, 1)}
+    assert points[0] != points[1]
+    assert path._some(10, 0, None)[1].tolist() == points[0]
+    for own in (path, outlier_svm_path(*classes(30), 10.0)):
+        assert own.certify(10, seed=0) == own.certify(10)

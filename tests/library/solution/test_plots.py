@@ -7,6 +7,7 @@ import re
 import matplotlib
 
 matplotlib.use("Agg")
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -351,3 +352,13 @@ def test_regressions_have_bands_too(what):
     ax = solution_paths.svr_path(rows, rows[:, 0] + RNG.normal(size=90)).plot(what)
     assert len(curves_of(ax)) == (3 if what == "coef" else 24)
     assert len(ax.collections) == (what == "dual")
+
+
+def test_only_those_lines_are_drawn_that_become_largest():
+    X = np.random.default_rng(3).normal(size=(60, 4))
+    path = lasso_path(
+        X, X @ [0.0, 1.0, -2.0, 3.0], fit_intercept=False
+    )  # the first line is one of zeros
+    axes = path.plot("coef", max_lines=2)
+    ends = sorted(abs(line.get_ydata()[0]) for line in axes.lines)
+    assert ends == pytest.approx([2.0, 3.0], rel=1e-6)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from helpers.data_makers import sample
 from path_benchmark.objectives import Hinge, Tube, quantile_hinge
 from path_benchmark.solvers import Answer, judge
 from solution_paths import (
@@ -23,13 +24,7 @@ from solution_paths.kernels import Kernel
 from solution_paths.problem import Losses, Problem, pieces
 from solution_paths.solution.points import Points
 from solution_paths.verify import verdict as certification
-
-
-def sample(n=40, d=3, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    y = np.where(X[:, 0] + 0.8 * rng.normal(size=n) > 0, 1.0, -1.0)
-    return X, y, X[:, 0] - 0.5 * X[:, 1] + 0.3 * rng.normal(size=n)
+from solution_paths.verify.verdict import Certificate, Verdict, status_of, summary, worst_of
 
 
 def a_path(kind):
@@ -412,3 +407,44 @@ def test_a_certificate_knows_where_a_model_moves_otherwise_than_the_path_assumed
     assert path.certify(at=[0.5, 0.55, 0.7, 1.0]).ok
     others = np.linspace(0.5, 1.0, 200)
     assert path.certify(at=np.sort(np.append(others, 0.62))).status == "fails"
+
+
+def test_a_certificate_names_where_each_number_is_worst():
+    """The worst gap and the worst violation of conditions are at different places."""
+    gap, kkt, nothing = np.array([3e-8, 0.0, 1e-9]), np.array([0.0, 1e-8, 5e-8]), np.zeros(3)
+    found = summary(np.array([1.0, 2.0, 3.0]), Verdict(*[nothing] * 2, gap, kkt, *[nothing] * 6))
+    assert (found.gap_at, found.kkt_at, found.n_points) == (1.0, 3.0, 3)
+    assert (found.gap, found.kkt) == (3e-8, 5e-8)
+
+
+@pytest.mark.parametrize(
+    ("gap", "rounding", "resolution", "status"),
+    [
+        (0.75, 0.25, 0.0, "holds"),  # just at the limit of 1, however the rounding fell
+        (0.75, 0.26, 0.0, "undecided"),
+        (1.25, 0.25, 0.0, "undecided"),
+        (1.25, 0.24, 0.0, "fails"),
+        (3.0, 0.5, 1.25, "undecided"),  # twice what rounding the solution may cause
+        (3.0, 0.5, 1.24, "fails"),
+        (np.nan, 0.0, 9.0, "fails"),
+        (np.inf, np.inf, np.inf, "fails"),
+        (np.inf, np.nan, 9.0, "fails"),
+    ],
+)
+def test_a_status_is_sure_or_undecided(gap, rounding, resolution, status):
+    assert status_of(gap, rounding, resolution, 1.0) == status
+    assert worst_of("holds", status) == status
+    assert worst_of(status, "fails") == worst_of("undecided", "fails") == "fails"
+
+
+def test_an_answer_can_be_relied_on_up_to_a_millionth():
+    for error, least, reliable, wrong in (
+        (1e-6, 1e-6, True, False),
+        (1.01e-6, 1e-6, False, False),
+        (1.01e-6, 1.01e-6, False, True),
+        (np.nan, np.nan, False, True),
+    ):
+        verdict = Verdict(1.0, 1.0, 0.0, 0.0, 0.0, error=error, least_error=least)
+        assert (bool(verdict.reliable), bool(verdict.wrong)) == (reliable, wrong)
+        certificate = Certificate(0.0, 0.0, 0.0, 0.0, 0.0, 1, error=error)
+        assert certificate.reliable == reliable
