@@ -148,7 +148,7 @@ def _explanation(content: Mapping, table: str, cells: Mapping[str, str]) -> str:
     for explained in content["explained"]:
         named = table in explained["tables"] and cells.get("data set") in explained["datasets"]
         if named and re.search(explained["quantities"], cells.get("quantity", "")):
-            head = "Explained" if explained["cause"] else "Unexplained, but"
+            head = "Explained" if explained.get("cause", True) else "Unexplained, but"
             return f"{head}: {explained['text'].rstrip('.')}"
     return "Unexplained"
 
