@@ -1,10 +1,12 @@
 """The robust SVM paper's timing experiments on small real runs."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from helpers import made_up
 from helpers.papers import repository_config
 from helpers.small_runs import assert_known, small_run
 from path_benchmark.papers.robust_svm import experiments as robust
@@ -218,3 +220,24 @@ def test_a_local_solutions_ratio_is_ours_to_theirs():
     hyper, ours = {"C": 1.0, "homotopy": "theta"}, np.array([[3.0, 2.5, 1.0]])
     robust._add_local_solutions(rows, problem, path, theirs, ours, hyper)
     assert [row["value"] for row in rows.rows] == [3.0 / 4.0 - 1.0, 2.5 / 2.0 - 1.0]
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "kernel", "falls", "keeps_off"),
+    [
+        ("no_fall", 0.0, "rbf", True, True),
+        ("no_fall", 1.0, "rbf", None, True),  # rounding can't tell
+        ("rises", 1.0, "rbf", False, True),
+        ("at_threshold", 1.0, "rbf", None, None),
+        # rows depend on each other: samples stay there between jumps
+        ("at_threshold", 1.0, "linear", None, False),
+    ],
+)
+def test_theorems_on_jumps_are_decided_by_what_rounding_tells(
+    metric, value, kernel, falls, keeps_off
+):
+    made = made_up.study_of(made_up.robust_svm())
+    results = made.results.assign(kernel=kernel)
+    results.loc[results["metric"] == metric, "value"] = value
+    (case,) = outputs.jumps(replace(made, results=results))
+    assert (case.values["falls"], case.values["keeps_off"]) == (falls, keeps_off)

@@ -78,9 +78,10 @@ def table_1(study: Study) -> pd.DataFrame:
             )
             verdict = on_count(paper, ours, tolerance)
             rows.append(compared(name, text, paper, ours, verdict))
-        lams = hyper(results, "lam").dropna().unique()
-        paper, ours = _printed(1, dataset, "lambda"), lams[0] if len(lams) else np.nan
-        rows.append(compared(name, "lam", paper, ours, on_count(paper, ours)))
+        paper, (ours, *_) = _printed(1, dataset, "lambda"), chosen_lam(study, dataset)
+        if not np.isnan([paper, ours]).all():
+            verdict = _verdict_on_lam(study, dataset, paper, ours)
+            rows.append(compared(name, "lam", paper, ours, verdict))
     return comparison(rows)
 
 
@@ -216,17 +217,18 @@ def table_lam(study: Study) -> pd.DataFrame:
         row = {"data set": study.name(dataset)}
         for lam, value in accuracy.sort_index().items():
             row[f"lam = {significant(lam, 1)}"] = f"{value:.4f}{' *' if lam == best else ''}"
-        verdict = on_count(paper, best)
-        if verdict == verdicts.DIFFERS:
-            verdict = _verdict_on_other_lam(study, dataset, paper)
+        verdict = _verdict_on_lam(study, dataset, paper, best)
         rows.append({**row, "paper": paper, "ours": best, "verdict": verdict})
     frame = pd.DataFrame(rows)
     last = [c for c in ("paper", "ours", "verdict") if c in frame]
     return frame[[c for c in frame if c not in last] + last] if len(frame) else frame
 
 
-def _verdict_on_other_lam(study: Study, dataset: str, paper: float) -> str:
-    """Return the verdict on a lam that differs from the paper's."""
+def _verdict_on_lam(study: Study, dataset: str, paper: float, best: float) -> str:
+    """Return the verdict on a chosen lam: whether one that isn't the paper's can be told from it."""
+    verdict = on_count(paper, best)
+    if verdict != verdicts.DIFFERS:
+        return verdict
     case = _lam_case(study, dataset, paper)
     if case["untried"]:
         return f"{verdicts.NOT_TESTED}: the paper's was not tried"

@@ -392,14 +392,20 @@ def jumps(study: Study) -> Iterable[Case]:
         if "jumps" not in values:
             continue
         changes = group[group["metric"] == "jump_change"]
+        rises, no_fall, at = (
+            int(values[metric].sum()) for metric in ("rises", "no_fall", "at_threshold")
+        )
+        dependent = kernel == "linear"
         yield Case(
             tuple(dict.fromkeys(group["dataset"])),
             {
                 "kernel": kernel,
                 "jumps": int(values["jumps"].sum()),
-                "rises": int(values["rises"].sum()),
-                "no_fall": int(values["no_fall"].sum()),
-                "at": int(values["at_threshold"].sum()),
+                "rises": rises,
+                "no_fall": no_fall,
+                "falls": False if rises else None if no_fall else True,
+                "at": at,
+                "keeps_off": True if not at else False if dependent else None,
                 "not_local": int(values["not_local"].sum()),
                 "little": (changes["value"] <= 0.5).astype(float),
                 "groups": independent(changes),
