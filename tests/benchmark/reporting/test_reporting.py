@@ -520,7 +520,9 @@ def test_a_choice_that_noise_decides_is_inconclusive_in_its_table_too(suite):
         own = results["metric"] == "validation_accuracy"
         lams = hyper(results[own], "lam").astype(float)
         results.loc[own, "value"] = lams.map(accuracy)
-        return outputs._verdict_on_other_lam(spoiled_study(suite, results), "two_moons", paper)
+        study = spoiled_study(suite, results)
+        best, *_ = outputs.chosen_lam(study, "two_moons")
+        return outputs._verdict_on_lam(study, "two_moons", paper, best)
 
     assert verdicts.kind(doubted(0.01, {0.01: 0.80, 0.1: 0.81})) == "inconclusive"
     assert doubted(0.01, {0.01: 0.2, 0.1: 0.9}) == "differs"
@@ -818,7 +820,7 @@ def test_captions_and_tables_name_their_data(suite):
     assert "Data: Two moons, Breast cancer." in captions["figure_2_rates"]
     assert "Data: Quantile toy." in captions["figure_1_boundary"]
     notes = {made["name"]: made["notes"] for made in content["tables"]}
-    assert "Data: Two moons, Breast cancer; 2 splits." in notes["table_1_data"]
+    assert "Data: Two moons, Breast cancer; 1 to 2 splits." in notes["table_1_data"]
 
 
 def test_a_surface_is_drawn_and_its_numbers_stand_on_the_page(tmp_path):

@@ -225,7 +225,7 @@ def table_lam(study: Study) -> pd.DataFrame:
 
 
 def _verdict_on_lam(study: Study, dataset: str, paper: float, best: float) -> str:
-    """Return the verdict on a chosen lam: whether one that isn't the paper's can be told from it."""
+    """Return the verdict on a chosen lam: where it differs, whether that can be told."""
     verdict = on_count(paper, best)
     if verdict != verdicts.DIFFERS:
         return verdict
