@@ -42,16 +42,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     crate.add_argument("suite", nargs="?", default="paper")
     for command in (status, crate):
         command.add_argument("--results", help="the folder of results, as in --config results=")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
         config = configuration(Path.cwd())
-        config["results"] = given.results or config["results"]
-        if given.command == "crate":
+        config["results"] = options.results or config["results"]
+        if options.command == "crate":
             from .crate import write_crate
 
-            lines: Iterable[str] = [write_crate(config, given.suite, Path.cwd())[1]]
+            lines: Iterable[str] = [write_crate(config, options.suite, Path.cwd())[1]]
         else:
-            lines = report({**config, "only": given.only}, given.suite, given.same_code)
+            lines = report({**config, "only": options.only}, options.suite, options.same_code)
         for line in lines:
             print(line)
     except ConfigError as error:

@@ -146,12 +146,12 @@ def _paper_folders(folder: Path) -> list[Path]:
 
 def _files(folder: Path, root: Path) -> dict[str, Path]:
     """Return every file of the crate but its metadata: name in the crate -> file."""
-    wanted = [root / WORKFLOW]
+    paths = [root / WORKFLOW]
     for name in SHIPPED:
-        wanted += sorted((root / name).rglob("*")) if name.endswith("/") else [root / name]
+        paths += sorted((root / name).rglob("*")) if name.endswith("/") else [root / name]
     checkout = {
         file.relative_to(root).as_posix(): file
-        for file in wanted
+        for file in paths
         if file.is_file() and not {"__pycache__", ".ipynb_checkpoints"} & set(file.parts)
     }
     shown = [folder / "report.html"]
@@ -296,15 +296,15 @@ def _file(file: Path, folder: Path, name: str, **more: str) -> Entity:
 def _paper(paper: Path, folder: Path) -> Iterator[Entity]:
     """Describe a paper's folder, its files, and the paper."""
     content = json.loads((paper / "outputs.json").read_text("utf-8"))
-    made = {table["name"]: {"name": table["heading"]} for table in content["tables"]}
+    descriptions = {table["name"]: {"name": table["heading"]} for table in content["tables"]}
     for figure in [*content["figures"], *content["explorers"]]:
-        made[figure["name"]] = {"name": figure["heading"], "description": figure["caption"]}
+        descriptions[figure["name"]] = {"name": figure["heading"], "description": figure["caption"]}
     files = [
         _file(paper / n, folder, what) for n, what in PAPER_FILES.items() if (paper / n).is_file()
     ]
     for file in sorted([*(paper / "tables").iterdir(), *(paper / "figures").iterdir()]):
         if not file.name.startswith("."):
-            files.append(_file(file, folder, **made[file.stem]))
+            files.append(_file(file, folder, **descriptions[file.stem]))
     article = {"@id": f"#{paper.name}", "@type": "ScholarlyArticle", "name": content["citation"]}
     yield {
         "@id": f"{_name(paper, folder)}/",
@@ -326,7 +326,7 @@ def _run(
     data: list[Entity],
 ) -> Entity:
     """Describe the run: its inputs and outputs, its status, and the origin of its rows."""
-    made = sorted({json.loads(text).get("commit") or "unknown" for text in results["versions"]})
+    commits = sorted({json.loads(text).get("commit") or "unknown" for text in results["versions"]})
     machines = sorted(results["machine"].unique())
     ended = datetime.fromtimestamp((folder / "report.html").stat().st_mtime, UTC)
     failed = cells["failed"]
@@ -341,7 +341,7 @@ def _run(
         "name": f"snakemake {suite}",
         "description": (
             f"Cells: {cells['finished']} finished, {failed} failed, {cells['left']} not run. "
-            f"Rows were made by commits {', '.join(made)} on {'; '.join(machines)}."
+            f"Rows were made by commits {', '.join(commits)} on {'; '.join(machines)}."
         ),
         "endTime": ended.isoformat(timespec="seconds"),
         "instrument": {"@id": WORKFLOW},

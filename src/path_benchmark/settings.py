@@ -94,12 +94,12 @@ def _misplaced(text: str, mistake: yaml.MarkedYAMLError) -> str:
 def check_folders(folders: Iterable[Path]) -> None:
     """Raise a `ConfigError` if a folder's path, or one above it, is not a folder."""
     for folder in folders:
-        for place in (folder, *folder.parents):
-            if place.is_dir():
+        for path in (folder, *folder.parents):
+            if path.is_dir():
                 break
-            if place.exists() or place.is_symlink():
-                what = "a file" if place.exists() else "a link to nothing"
-                raise ConfigError(f"{place} is {what} and should be a folder; move it away.")
+            if path.exists() or path.is_symlink():
+                what = "a file" if path.exists() else "a link to nothing"
+                raise ConfigError(f"{path} is {what} and should be a folder; move it away.")
 
 
 class Settings(BaseModel):

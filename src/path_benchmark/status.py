@@ -53,7 +53,7 @@ class Count:
     running: list[str] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
 
-    def add(self, job: Job, results: Path, offered: Container[Path], known: Measured) -> None:
+    def add(self, job: Job, results: Path, offered: Container[Path], needs: Measured) -> None:
         """Count a job."""
         todo = 0
         if _is_running(Path(job.file(str(results)))):
@@ -69,7 +69,7 @@ class Count:
                 self.reasons.append(f"{file.stem}: {' '.join(failures[0].split())}")
             else:
                 self.finished += 1
-        cost = likely(known, (job.suite, job.paper, job.experiment, job.dataset))
+        cost = likely(needs, (job.suite, job.paper, job.experiment, job.dataset))
         self.minutes += cost[1] * todo / len(job.cells) if cost else 0.0
         self.unmeasured += 0 if cost else todo
 
@@ -101,18 +101,18 @@ def counts(config: dict, suite: str) -> tuple[dict[tuple[str, str], Count], str]
         raise ConfigError(f"config: {unknown_key(suite, config['suites'])}.")
     totals: dict[tuple[str, str], Count] = {}
     files: list[Path] = []
-    taken: dict[Path, dict[str, str]] = {}
-    known = measured(NEEDS)
+    offered_codes: dict[Path, dict[str, str]] = {}
+    needs = measured(NEEDS)
     for name, paper in check_config(config).items():
         offer = Offer(name, Path(config["reference"], suite))
         if config["reference"]:
             offer = offered(paper, config, suite, offer.folder)
-            taken |= {file: json.loads(cell.code) for file, cell in offer.cells.items()}
+            offered_codes |= {file: json.loads(cell.code) for file, cell in offer.cells.items()}
         for job in paper.jobs(config, suite):
             count = totals.setdefault((name, job.lane), Count())
-            count.add(job, Path(config["results"]), offer.cells, known)
+            count.add(job, Path(config["results"]), offer.cells, needs)
             files += job.cell_files(config["results"])
-    return totals, made_by_other_code(files, offered=taken)
+    return totals, made_by_other_code(files, offered=offered_codes)
 
 
 class OtherCode(ConfigError):

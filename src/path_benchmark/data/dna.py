@@ -55,7 +55,7 @@ def one_hot_windows(base_codes: np.ndarray, start: int, stop: int) -> sp.csr_mat
         )
     window = base_codes[:, start:stop]
     n, width = window.shape
-    known = window < UNKNOWN
-    columns = (4 * np.arange(width, dtype=np.int32) + window)[known]
-    pointers = np.concatenate(([0], np.cumsum(known.sum(axis=1))))
+    unambiguous = window < UNKNOWN
+    columns = (4 * np.arange(width, dtype=np.int32) + window)[unambiguous]
+    pointers = np.concatenate(([0], np.cumsum(unambiguous.sum(axis=1))))
     return sp.csr_matrix((np.ones(len(columns)), columns, pointers), shape=(n, 4 * width))

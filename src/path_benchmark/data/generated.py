@@ -158,16 +158,16 @@ def a7a_surrogate(a6a, a8a, n: int, seed: int) -> tuple[sp.csr_matrix, np.ndarra
     greedily from the first row on; the others are drawn from the unmatched rows.
     """
     small, large = _row_keys(a6a), _row_keys(a8a)
-    taken = np.zeros(len(large), dtype=bool)
+    matched = np.zeros(len(large), dtype=bool)
     position = 0
     for key in small:
         while large[position] != key:
             position += 1
-        taken[position] = True
+        matched[position] = True
         position += 1
-    rest = np.flatnonzero(~taken)
+    rest = np.flatnonzero(~matched)
     extra = np.random.default_rng(seed).choice(rest, size=n - len(small), replace=False)
-    rows = np.sort(np.concatenate((np.flatnonzero(taken), extra)))
+    rows = np.sort(np.concatenate((np.flatnonzero(matched), extra)))
     return a8a.X[rows], a8a.y[rows]
 
 

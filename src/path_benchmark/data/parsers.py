@@ -186,10 +186,10 @@ def _raw(
         return Raw(X, y, meta)
     assert isinstance(options, Classes)
     y = signs(target, options, lines)
-    kept = y != 0
-    if not kept.all():
-        meta["dropped"] = meta.get("dropped", 0) + int((~kept).sum())
-        X, y = X[kept], y[kept]
+    labelled = y != 0
+    if not labelled.all():
+        meta["dropped"] = meta.get("dropped", 0) + int((~labelled).sum())
+        X, y = X[labelled], y[labelled]
     return Raw(X, y, meta)
 
 
@@ -251,8 +251,8 @@ def csv(path: Path, entry: Any, options: Csv) -> Raw:
             raise WrongEntry(f"there is no column {column!r}; the file has {_some(names)}")
     if options.index:
         rows = [row[1:] for row in rows]
-    place = {name: k for k, name in enumerate(names)}
-    used = [k for name, k in place.items() if name not in options.drop]
+    position = {name: k for k, name in enumerate(names)}
+    used = [k for name, k in position.items() if name not in options.drop]
     missing = [any(row[k] in ("", options.marker) for k in used) for row in rows]
     meta: dict[str, Any] = {}
     if any(missing) and options.missing == "drop":
@@ -260,13 +260,13 @@ def csv(path: Path, entry: Any, options: Csv) -> Raw:
         rows = [row for row, lacks in zip(rows, missing, strict=True) if not lacks]
         lines = [line for line, lacks in zip(lines, missing, strict=True) if not lacks]
     features = [k for k in used if names[k] != options.target]
-    codes = {place[_column(options)(key)]: words for key, words in options.categories.items()}
+    codes = {position[_column(options)(key)]: words for key, words in options.categories.items()}
     X = np.empty((len(rows), len(features)))
     for j, k in enumerate(features):
         X[:, j] = _numbers([row[k] for row in rows], codes.get(k), names[k], lines)
     if options.header:
         meta["features"] = [str(names[k]) for k in features]
-    target = [row[place[options.target]] for row in rows]
+    target = [row[position[options.target]] for row in rows]
     return _raw(X, target, entry, options, meta, lines)
 
 
@@ -309,12 +309,12 @@ def _numbers(
     if words is not None:
         codes = {str(word): float(rank) for rank, word in enumerate(words, start=1)}
         values = np.array([codes.get(text, np.nan) for text in texts])
-        wanted = f"one of {', '.join(codes)}"
+        expected = f"one of {', '.join(codes)}"
     else:
         values = numbers(texts)
-        wanted = "a finite number"
+        expected = "a finite number"
     for row in np.flatnonzero(np.isnan(values))[:1]:
-        raise Misread(f"line {lines[row]}, column {name}, holds {texts[row]!r} and not {wanted}")
+        raise Misread(f"line {lines[row]}, column {name}, holds {texts[row]!r} and not {expected}")
     return values
 
 
@@ -419,10 +419,10 @@ def mat(path: Path, entry: Any, options: Mat) -> Raw:
     import scipy.io
 
     content = scipy.io.loadmat(path)
-    known = [name for name in content if not name.startswith("__")]
+    variables = [name for name in content if not name.startswith("__")]
     for name in (options.x, options.y):
-        if name not in known:
-            raise WrongEntry(f"there is no variable {name!r}; the file has {', '.join(known)}")
+        if name not in variables:
+            raise WrongEntry(f"there is no variable {name!r}; the file has {', '.join(variables)}")
     X, y = content[options.x], np.asarray(content[options.y]).ravel()
     if options.sparse or sp.issparse(X):
         X = sp.csr_matrix(X, dtype=np.float64)

@@ -152,10 +152,10 @@ class Description(Exact):
         if self.builder not in BUILDERS:
             yield f"builder.{unknown_key(str(self.builder), BUILDERS)}"
             return
-        known = list(inspect.signature(BUILDERS[self.builder]).parameters)[len(self.parents) :]
-        for name in self.parameters.keys() - set(known):
-            yield f"parameters.{unknown_key(name, known)}"
-        for name in set(known) - self.parameters.keys():
+        parameters = list(inspect.signature(BUILDERS[self.builder]).parameters)[len(self.parents) :]
+        for name in self.parameters.keys() - set(parameters):
+            yield f"parameters.{unknown_key(name, parameters)}"
+        for name in set(parameters) - self.parameters.keys():
             yield f"{self.builder} needs the parameter {name!r}"
 
 
@@ -244,6 +244,6 @@ def find(name: str, config: str | Path | None = None) -> Entry:
     """Return the entry called `name`, or raise `UnknownDataSet`, which lists the known ones."""
     entries = registry(config)
     if name not in entries:
-        known = ", ".join(sorted(entries))
-        raise UnknownDataSet(f"There is no data set called {name!r}; the known ones are {known}.")
+        names = ", ".join(sorted(entries))
+        raise UnknownDataSet(f"There is no data set called {name!r}; the known ones are {names}.")
     return entries[name]

@@ -198,8 +198,8 @@ def _rounded(values: np.ndarray, digits: int | None) -> np.ndarray:
     """Return values rounded to significant decimal digits."""
     if digits is None:
         return values
-    known, place = np.unique(values, return_inverse=True)
-    return np.array([float(f"{value:.{digits}g}") for value in known])[place]
+    distinct, inverse = np.unique(values, return_inverse=True)
+    return np.array([float(f"{value:.{digits}g}") for value in distinct])[inverse]
 
 
 def _check_shape(entry: Entry, raw: Raw) -> str | None:
@@ -222,9 +222,9 @@ def _check_target(entry: Entry, y: np.ndarray) -> str | None:
     if entry.task == "classification":
         values, counts = np.unique(y, return_counts=True)
         label_counts = {int(v): int(c) for v, c in zip(values, counts, strict=True)}
-        wanted = entry.labels and entry.labels.counts
-        if (wanted and label_counts != wanted) or set(label_counts) != {-1, 1}:
-            expected = wanted or "both classes"
+        declared = entry.labels and entry.labels.counts
+        if (declared and label_counts != declared) or set(label_counts) != {-1, 1}:
+            expected = declared or "both classes"
             return f"has the wrong label counts, expected {expected} but found {label_counts}"
     elif entry.target:
         low, high, expected = y.min(), y.max(), entry.target
@@ -336,8 +336,8 @@ def _receiving(raw_dir: Path) -> Iterator[None]:
     """Hold the shared lock of downloads; first clear leftovers of killed ones, if none runs."""
 
     def clear() -> None:
-        for left in raw_dir.glob(f"{INCOMING}*"):
-            shutil.rmtree(left, ignore_errors=True)
+        for leftover in raw_dir.glob(f"{INCOMING}*"):
+            shutil.rmtree(leftover, ignore_errors=True)
 
     raw_dir.mkdir(parents=True, exist_ok=True)
     with shared(raw_dir, clear):
@@ -374,11 +374,12 @@ def _unavailable(entry: Entry, folders: _Folders) -> str:
 
 
 def _at_hand(entry: Entry, folders: _Folders) -> tuple[FileForm, str, Path] | None:
-    held = [(form, location) for form in entry.files if (location := folders.locate(form))]
-    held.sort(key=lambda pair: pair[1][0] != "data/raw")  # data/raw first; forms keep their order
-    if not held:
+    local_files = [(form, location) for form in entry.files if (location := folders.locate(form))]
+    # data/raw first; forms keep their order
+    local_files.sort(key=lambda pair: pair[1][0] != "data/raw")
+    if not local_files:
         return None
-    form, (origin, path) = held[0]
+    form, (origin, path) = local_files[0]
     return form, origin, path
 
 
@@ -453,11 +454,11 @@ def load_seeded(
     name: str, seed: np.random.SeedSequence, *, n: int | None = None, **options: Any
 ) -> DataSet:
     """Load a data set; a generated one by a seed and, if its size is a parameter, of n samples."""
-    known = find(name, options.get("config")).parameters
-    given = {"seed": int(seed.generate_state(1)[0])} if "seed" in known else {}
-    if "n" in known and n is not None:
-        given["n"] = n
-    return load(name, **options, **given)
+    parameters = find(name, options.get("config")).parameters
+    chosen = {"seed": int(seed.generate_state(1)[0])} if "seed" in parameters else {}
+    if "n" in parameters and n is not None:
+        chosen["n"] = n
+    return load(name, **options, **chosen)
 
 
 def _load(

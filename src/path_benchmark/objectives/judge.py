@@ -79,8 +79,8 @@ def decision(objective: Machine, answer: Any, X_new: Any) -> Floats | None:
 
 def _alpha_w_b(answer: Any) -> list[Floats | None]:
     """Return alpha, w and b of an answer."""
-    given = (answer.alpha, answer.w, answer.b)
-    return [None if part is None else np.asarray(part, dtype=np.float64) for part in given]
+    values = (answer.alpha, answer.w, answer.b)
+    return [None if value is None else np.asarray(value, dtype=np.float64) for value in values]
 
 
 def _translated(

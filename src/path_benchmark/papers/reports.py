@@ -32,9 +32,9 @@ def write_outputs(
     """
     study = read_study(get_paper(name), config, suite, folder)
     tables = get_outputs(name).write(study, folder, left)
-    made = [Path(folder, file) for file in ("outputs.json", "claims.csv")]
-    made += [
+    files = [Path(folder, file) for file in ("outputs.json", "claims.csv")]
+    files += [
         file for part in ("tables", "figures") for file in sorted(Path(folder, part).iterdir())
     ]
-    record(folder, "outputs", made)
+    record(folder, "outputs", files)
     return "".join(f"table: {table}\n" for table in tables)

@@ -75,12 +75,12 @@ def _short(part: Any) -> Any:
         return [_short(entry) for entry in part]
     if not isinstance(part, dict):
         return part
-    kept = {key: _short(value) for key, value in part.items()}
-    if isinstance(kept.get("title"), str):
-        del kept["title"]
-    if isinstance(kept.get("description"), str):
-        kept["description"] = " ".join(kept["description"].split("\n\n")[0].split())
-    return kept
+    result = {key: _short(value) for key, value in part.items()}
+    if isinstance(result.get("title"), str):
+        del result["title"]
+    if isinstance(result.get("description"), str):
+        result["description"] = " ".join(result["description"].split("\n\n")[0].split())
+    return result
 
 
 def text() -> str:

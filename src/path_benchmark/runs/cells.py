@@ -309,14 +309,16 @@ def made_by_other_code(
     ``offered`` are the code hashes of reference cells that a run would take over.
     """
     files = list(files)
-    kept = {} if recompute == "changed" else _readable_contents(files)
-    made = {f: content.get("code", {}) for f, content in kept.items() if not content["failures"]}
-    made |= offered
-    now = {file: code_of(file) for file in made}
-    other = [file for file, hashes in made.items() if hashes != now[file]]
+    contents = {} if recompute == "changed" else _readable_contents(files)
+    codes = {
+        f: content.get("code", {}) for f, content in contents.items() if not content["failures"]
+    }
+    codes |= offered
+    current = {file: code_of(file) for file in codes}
+    other = [file for file, hashes in codes.items() if hashes != current[file]]
     if not other:
         return ""
-    parts = [part for part in CODE if any(made[f].get(part) != now[f][part] for f in other)]
+    parts = [part for part in CODE if any(codes[f].get(part) != current[f][part] for f in other)]
     counts = Counter(f"{file.parent.name} {file.stem.split('-')[0]}" for file in other)
     text = ", ".join(f"{name} {n}" for name, n in sorted(counts.items()))
     return (

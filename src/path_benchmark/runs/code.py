@@ -69,8 +69,8 @@ def _file(module: str) -> Path | None:
     top, *rest = module.split(".")
     if top not in ROOTS:
         return None
-    place = ROOTS[top].joinpath(*rest)
-    files = (place.with_name(f"{place.name}.py"), place / "__init__.py")
+    path = ROOTS[top].joinpath(*rest)
+    files = (path.with_name(f"{path.name}.py"), path / "__init__.py")
     return next((file for file in files if file.is_file()), None)
 
 
@@ -177,17 +177,21 @@ def _used_definitions(module: str, name: str) -> tuple[list[str], list[Imported]
     statements, lines = _statements(module), _text(module).splitlines()
     seen: set[str] = set()
     pending = [name] if name in statements else [*statements]
-    kept: list[ast.stmt] = []
+    used_statements: list[ast.stmt] = []
     while pending:
-        wanted = pending.pop()
-        for statement in statements.get(wanted, ()) if wanted not in seen else ():
-            if not isinstance(statement, ast.Import | ast.ImportFrom) and statement not in kept:
-                kept.append(statement)
+        required = pending.pop()
+        for statement in statements.get(required, ()) if required not in seen else ():
+            if (
+                not isinstance(statement, ast.Import | ast.ImportFrom)
+                and statement not in used_statements
+            ):
+                used_statements.append(statement)
                 pending += _names_read(module, statement)
-        seen.add(wanted)
-    kept.sort(key=lambda statement: statement.lineno)
+        seen.add(required)
+    used_statements.sort(key=lambda statement: statement.lineno)
     definitions = [
-        "\n".join(lines[_first(statement) - 1 : statement.end_lineno]) for statement in kept
+        "\n".join(lines[_first(statement) - 1 : statement.end_lineno])
+        for statement in used_statements
     ]
     local_imports = [
         imported for definition in definitions for imported in _imports_in(module, definition)

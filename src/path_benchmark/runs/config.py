@@ -12,7 +12,7 @@ from .supervision import Limits
 
 
 class DataSetSettings(Settings):
-    """What every paper may say of a data set; a paper's own model adds to it.
+    """Settings of a data set in every paper; a paper's model may add further ones.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class DataSetSettings(Settings):
 
 
 class Run(Settings):
-    """What a suite runs of an experiment; every further key overrides a setting of it.
+    """The runs of an experiment in a suite; every further key overrides a setting.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Run(Settings):
 
 
 class PaperFile(Settings):
-    """A file config/papers/<paper>.yaml; its parts have models of their own."""
+    """A file config/papers/<paper>.yaml; its parts have separate models."""
 
     title: str
     citation: str

@@ -129,15 +129,13 @@ def partition(name: str | None = None) -> Partition:
         There is no such partition, or no Slurm.
     """
     lines = [line.split("|") for line in _ask("sinfo", "-h", "-o", "%P|%l|%c|%m").splitlines()]
-    wanted = [
-        line for line in lines if line[0] == f"{name}*" or line[0] == (name or _default(lines))
-    ]
-    if not wanted:
-        known = ", ".join(sorted({line[0].rstrip("*") for line in lines}))
-        raise NotGiven(f"Slurm has no partition {name or 'that is the default'}: choose of {known}")
-    nodes = {(_number(cores), _number(mb)) for _, _, cores, mb in wanted}
-    longest = max(_minutes(limit) for _, limit, _, _ in wanted)
-    return Partition(wanted[0][0].rstrip("*"), longest, tuple(sorted(nodes)))
+    rows = [line for line in lines if line[0] == f"{name}*" or line[0] == (name or _default(lines))]
+    if not rows:
+        names = ", ".join(sorted({line[0].rstrip("*") for line in lines}))
+        raise NotGiven(f"Slurm has no partition {name or 'that is the default'}: choose of {names}")
+    nodes = {(_number(cores), _number(mb)) for _, _, cores, mb in rows}
+    longest = max(_minutes(limit) for _, limit, _, _ in rows)
+    return Partition(rows[0][0].rstrip("*"), longest, tuple(sorted(nodes)))
 
 
 def _default(lines: list[list[str]]) -> str | None:
@@ -184,19 +182,19 @@ def check_slurm(jobs: Iterable[tuple[str, Need, str | None]], status_command: st
         One sentence for each reason.
     """
     too_much: dict[Partition, list[str]] = {}
-    known: dict[str | None, Partition] = {}
+    partitions: dict[str | None, Partition] = {}
     for label, need, name in jobs:
-        if name not in known:
-            known[name] = partition(name)
-        if not known[name].gives(need):
+        if name not in partitions:
+            partitions[name] = partition(name)
+        if not partitions[name].gives(need):
             asked = f"{label} ({need.cores} cores, {need.mem_mb} MB, {need.minutes} minutes)"
-            too_much.setdefault(known[name], []).append(asked)
+            too_much.setdefault(partitions[name], []).append(asked)
     sentences = [
         f"the {where}, too little for {_first(labels)}: name another partition "
         "(--default-resources slurm_partition=NAME) or leave these out (--config only=...)"
         for where, labels in too_much.items()
     ]
-    if known:
+    if partitions:
         sentences += _blind(status_command)
     if sentences:
         raise NotGiven("; ".join(sentences))

@@ -213,7 +213,7 @@ class Paper:
         """Return a job; with ``current_code``, its digest includes that of the current code."""
         cells = self._cells(content, plan, dataset, range(first, last + 1), offline=False)
         experiment = plan.experiment
-        made = json.dumps(code(self.name, experiment.name)) if current_code else ""
+        hashes = json.dumps(code(self.name, experiment.name)) if current_code else ""
         return Job(
             plan.suite,
             self.name,
@@ -222,7 +222,7 @@ class Paper:
             dataset,
             first,
             last,
-            short_digest("".join([*(cell.identity for cell in cells), made])),
+            short_digest("".join([*(cell.identity for cell in cells), hashes])),
             tuple(cell.id for cell in cells),
         )
 

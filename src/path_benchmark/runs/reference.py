@@ -50,8 +50,8 @@ class StoredCell:
 
     def store(self, file: Path) -> None:
         """Write it as a cell of results."""
-        made = {"code": json.loads(self.code), "failures": []}
-        store_cell(file, self.identity, self.rows, self.curves, made)
+        record = {"code": json.loads(self.code), "failures": []}
+        store_cell(file, self.identity, self.rows, self.curves, record)
 
 
 def planned(
@@ -162,9 +162,11 @@ def export(paper: Paper, config: dict, suite: str, folder: Path) -> tuple[int, i
     plan = {
         f: identity for _, cells in planned(paper, config, suite) for f, identity in cells.items()
     }
-    known = read_reference(folder, paper.name)
-    kept = [_finished(file, identity) or known.get(identity) for file, identity in plan.items()]
-    held = [cell for cell in kept if cell]
+    stored = read_reference(folder, paper.name)
+    candidates = [
+        _finished(file, identity) or stored.get(identity) for file, identity in plan.items()
+    ]
+    held = [cell for cell in candidates if cell]
     if held:
         _write(folder, paper.name, held)
     return len(held), len(plan)
@@ -175,8 +177,8 @@ def _finished(file: Path, identity: str) -> StoredCell | None:
         if finished(file):
             rows, curves = read_cell(file)
             content = json.loads(file.read_text("utf-8"))
-            made = json.dumps(content.get("code", {}), sort_keys=True)
-            return StoredCell(file.stem, identity, made, rows, curves) if len(rows) else None
+            hashes = json.dumps(content.get("code", {}), sort_keys=True)
+            return StoredCell(file.stem, identity, hashes, rows, curves) if len(rows) else None
     return None
 
 
@@ -233,10 +235,10 @@ def offered(paper: Paper, config: dict, suite: str, folder: Path, anywhere: bool
     DamagedReference
     """
     offer = Offer(paper.name, folder)
-    left = dict(planned(paper, config, suite, unfinished=True))
-    known = read_reference(folder, paper.name) if left else {}
-    for job, cells in left.items():
-        matching = {f: known[i] for f, i in cells.items() if i in known and not f.is_file()}
+    unfinished = dict(planned(paper, config, suite, unfinished=True))
+    stored = read_reference(folder, paper.name) if unfinished else {}
+    for job, cells in unfinished.items():
+        matching = {f: stored[i] for f, i in cells.items() if i in stored and not f.is_file()}
         matching = {f: cell for f, cell in matching.items() if _wanted(f, cell, config)}
         usable = anywhere or job.lane != "timing"
         usable_cells = {

@@ -94,8 +94,8 @@ class Rows:
     """
 
     def __init__(self, **shared: Any) -> None:
-        made = versions(shared.get("paper", ""), shared.get("experiment", ""))
-        self._shared = {"machine": machine(), "versions": made, **shared}
+        origin = versions(shared.get("paper", ""), shared.get("experiment", ""))
+        self._shared = {"machine": machine(), "versions": origin, **shared}
         self.rows: list[dict[str, Any]] = []
         self.points: list[dict[str, Any]] = []
 
@@ -173,8 +173,8 @@ def read_results(
             f"{'the table' if is_frame else results} has no column "
             f"{lacking[0]!r}, it was made by an older version; run the suite again."
         )
-    known = {text: json.loads(text) for text in frame["hyper_parameters"].unique()}
-    frame["hyper"] = [known[text] for text in frame["hyper_parameters"]]
+    parsed = {text: json.loads(text) for text in frame["hyper_parameters"].unique()}
+    frame["hyper"] = [parsed[text] for text in frame["hyper_parameters"]]
     return frame
 
 

@@ -46,14 +46,14 @@ class JobFailed(RuntimeError):
 
 
 class Limits(Settings):
-    """What one call of an outside solver may take.
+    """Limits of one call of an outside solver.
 
     Attributes
     ----------
     minutes : float
-        Of wall-clock time.
+        Wall-clock time.
     memory_mb : float
-        Beyond what its process holds when the call begins.
+        Memory beyond that of the process at the beginning of the call.
     """
 
     minutes: Positive = 30.0

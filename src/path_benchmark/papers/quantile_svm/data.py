@@ -74,25 +74,25 @@ def spam(split: int = 0, *, scaling: str = "none", **where) -> Split:
         raise ValueError(f"spam has one fixed split, number 0, not {split}.")
     inboxes = [load(f"spam_u0{k}", **where) for k in range(3)]
     width = inboxes[0].d
-    seen = np.zeros(width)
-    seen[inboxes[0].X.indices] = 1.0
-    cut = [_restrict_columns(inbox.X, width, seen) for inbox in inboxes]
+    used = np.zeros(width)
+    used[inboxes[0].X.indices] = 1.0
+    cut = [_restrict_columns(inbox.X, width, used) for inbox in inboxes]
     scaler = fit_scaler(cut[0], scaling)
     parts = [Part(scaler.transform(X), box.y) for X, box in zip(cut, inboxes, strict=True)]
     meta = _meta(inboxes[0], scaling, None)
     meta["sha256"] = [inbox.meta["sha256"] for inbox in inboxes]
-    meta["n_words"] = int(seen.sum())
+    meta["n_words"] = int(used.sum())
     return Split(*parts, meta=meta)
 
 
-def _restrict_columns(X: sp.csr_matrix, width: int, seen: np.ndarray) -> sp.csr_matrix:
+def _restrict_columns(X: sp.csr_matrix, width: int, used: np.ndarray) -> sp.csr_matrix:
     if X.shape[1] >= width:
         X = X[:, :width]
     else:
         X = sp.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
-    kept = sp.csr_matrix(X.multiply(seen))
-    kept.eliminate_zeros()
-    return kept
+    restricted = sp.csr_matrix(X.multiply(used))
+    restricted.eliminate_zeros()
+    return restricted
 
 
 def splice(

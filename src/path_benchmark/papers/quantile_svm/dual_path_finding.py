@@ -85,8 +85,8 @@ def dual_path_finding(
             step, event = homotopy.next_event()
             tau = min(path.reached + step, 1.0)
             while remaining and remaining[0] <= tau:
-                kept = remaining.pop(0)
-                path.duals[kept] = homotopy.alpha_at(kept)
+                requested = remaining.pop(0)
+                path.duals[requested] = homotopy.alpha_at(requested)
             homotopy.move(tau, event)
             zero_steps = zero_steps + 1 if step == 0.0 else 0
             if step > 0.0 and tau < 1.0:

@@ -171,14 +171,14 @@ class KnownLaw(Settings):
 
 
 class Explorations(Settings):
-    """Values of lam, each with its path; the ``grid`` of tau that is drawn beside it."""
+    """Values of lam of the paths, and the ``grid`` of tau that is drawn for comparison."""
 
     lams: Positives
     grid: Shares
 
 
 class Probabilities(Settings):
-    """``methods`` beside each other; reliability in so many equal ``bins``."""
+    """``methods`` to compare, and the number of equal ``bins`` of the reliability curve."""
 
     methods: tuple[Literal["path", "platt", "isotonic"], ...]
     bins: Count

@@ -162,8 +162,8 @@ def kinks_by_split(study: Study, dataset: str) -> pd.Series:
 
 def _fixed(study: Study, dataset: str) -> bool:
     """Return whether a data set has one given split, so that nothing varies."""
-    known = study.datasets.get(dataset)
-    return known is not None and known.splits == 1
+    settings = study.datasets.get(dataset)
+    return settings is not None and settings.splits == 1
 
 
 def _kink_row(study: Study, dataset: str) -> dict:
@@ -172,8 +172,8 @@ def _kink_row(study: Study, dataset: str) -> dict:
     ours, std = (counts.mean(), counts.std()) if n else (np.nan, np.nan)
     paper, fixed = _printed(2, dataset, "n_kinks"), _fixed(study, dataset)
     verdict = on_mean(paper, ours, ours_std=std, ours_n=max(n, 1), fixed=fixed)
-    held = study.only(dataset=dataset, metric="certificate", experiment="path")
-    if (held["value"] != 1.0).any():
+    certificates = study.only(dataset=dataset, metric="certificate", experiment="path")
+    if (certificates["value"] != 1.0).any():
         verdict = verdicts.NOT_CERTIFIED
     row = compared(study.name(dataset), "kinks", paper, ours, verdict)
     return {**row, "splits": n, "standard deviation": std}
@@ -502,8 +502,12 @@ def figure_reliability(study: Study) -> Figure | None:
         for k, method in enumerate(dict.fromkeys(points["method"])):
             rows = points[(points["dataset"] == dataset) & (points["method"] == method)]
             predicted, observed, count = _pooled(rows, bins)
-            kept = count >= LEAST_SAMPLES_IN_BIN
-            predicted, observed, count = predicted[kept], observed[kept], count[kept]
+            large_enough = count >= LEAST_SAMPLES_IN_BIN
+            predicted, observed, count = (
+                predicted[large_enough],
+                observed[large_enough],
+                count[large_enough],
+            )
             # Smoothed, so that a share of 0 or 1 also has an error bar.
             smooth = (observed * count + 1.0) / (count + 2.0)
             error = 2.0 * np.sqrt(smooth * (1.0 - smooth) / count)

@@ -74,7 +74,7 @@ class DataSet(DataSetSettings):
     rows: Count | None = None
 
     def complaints(self, name: str, n: int | None) -> Iterator[str]:
-        """Say where more rows are asked for than there are."""
+        """Yield a complaint if more rows are requested than there are."""
         if n is not None and self.rows is not None and self.rows > n:
             yield f"rows are {self.rows}, and it has {n}"
 
@@ -121,7 +121,7 @@ class Bias(Settings):
 class Candidates(Settings):
     """``kernels``, ``costs``, numbers of ``candidates`` and ``repeats``.
 
-    ``tolerances``: of CCCP's convex solver; objectives are held to those at the finest.
+    ``tolerances``: of CCCP's convex solver; objectives are compared with those at the finest.
     """
 
     tolerances: Positives
@@ -163,7 +163,7 @@ class Duals(Settings):
 
 
 class Explorations(Settings):
-    """``costs``, each with its path, and the ``grid`` of theta that is drawn beside it."""
+    """``costs`` of the paths, and the ``grid`` of theta that is drawn for comparison."""
 
     costs: Positives
     grid: Shares
@@ -750,9 +750,9 @@ def toys(cell: Cell, rows: Rows, report: Report) -> None:
         else:
             x = np.linspace(X[:, 0].min(), X[:, 0].max(), 200)
             rows.add_curve(name, x, path.predict(x[:, None], t), method=name)
-        out = np.flatnonzero(path.outliers(t))
-        rows.add("outliers", len(out), method=name)
-        rows.add_curve(f"outliers of {name}", out, np.zeros(len(out)), method=name)
+        outliers = np.flatnonzero(path.outliers(t))
+        rows.add("outliers", len(outliers), method=name)
+        rows.add_curve(f"outliers of {name}", outliers, np.zeros(len(outliers)), method=name)
 
 
 def _distinct_points(path: OutlierPath) -> np.ndarray:

@@ -39,18 +39,18 @@ def sizes(study: Study, task: str) -> pd.DataFrame:
     """Compare n, the sum over all parts, and d of each data set of a task with the paper's."""
     rows, paper = [], OUTPUTS.published("robust_svm_tables_1_and_2")
     for dataset in _of_task(study, "errors", task):
-        known = paper[(paper["task"] == task) & (paper["id"] == study.datasets[dataset].id)]
+        printed = paper[(paper["task"] == task) & (paper["id"] == study.datasets[dataset].id)]
         values = study.only(experiment="errors", dataset=dataset)
         values = values[values["split"] == values["split"].min()].groupby("metric")["value"].first()
         # nan if the data were not available
         n = values.reindex(["n_train", "n_validation", "n_test"]).sum(skipna=False)
         for quantity, ours in (("n", n), ("d", values.get("dim", np.nan))):
-            theirs = float(known[quantity].iloc[0]) if len(known) else np.nan
+            theirs = float(printed[quantity].iloc[0]) if len(printed) else np.nan
             verdict = on_count(theirs, ours)
             rows.append(compared(study.name(dataset), quantity, theirs, ours, verdict))
     ran = [study.datasets[d].id for d in _of_task(study, "errors", task)]
-    known = [data.id for data in study.datasets.values() if data.task == task]
-    for absent, verdict in not_run(paper[paper["task"] == task], "id", ran, known):
+    ids = [data.id for data in study.datasets.values() if data.task == task]
+    for absent, verdict in not_run(paper[paper["task"] == task], "id", ran, ids):
         for quantity in ("n", "d"):
             rows.append(compared(absent["dataset"], quantity, absent[quantity], np.nan, verdict))
     return comparison(rows)
@@ -245,8 +245,8 @@ def figure_4(study: Study) -> Figure | None:
     for k, cut in enumerate(cuts):
         look = {"color": fig.RED, "ls": "--", "marker": "o", "ms": 5, "mfc": "none"}
         ax.plot(*w[cut - 1 : cut + 1].T, label="jump" if not k else None, **look)
-    for place, name in ((int(theta.argmax()), "θ = 1"), (int(theta.argmin()), "θ = 0")):
-        ax.annotate(name, w[place], xytext=(6, 6), textcoords="offset points")
+    for index, name in ((int(theta.argmax()), "θ = 1"), (int(theta.argmin()), "θ = 0")):
+        ax.annotate(name, w[index], xytext=(6, 6), textcoords="offset points")
     room = 0.15 * np.ptp(w, axis=0).max()
     low, high = w.min(axis=0) - room, w.max(axis=0) + room
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="w₁", ylabel="w₂")

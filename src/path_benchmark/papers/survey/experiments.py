@@ -37,11 +37,11 @@ LOGARITHMIC = (*SCALES, "epsilon")
 
 
 class Grid(Settings):
-    """``points`` of the grid, and at how many, evenly, it is ``solved``: seconds are of all.
+    """``points`` of the grid, of which ``solved`` are solved; seconds are scaled to all points.
 
-    Solvers must reach the ``gap`` at each, by the first of their ``tolerances`` that does. Then
-    ``repeats``, and the ``budget_s`` of those of each solver. One whose grid would take more than
-    ``limit_s`` is not in the running.
+    Each solver has the loosest of ``tolerances`` at which it reaches the ``gap`` at every point. It
+    is timed ``repeats`` times, within ``budget_s``. A solver whose grid would take more than
+    ``limit_s`` is left out.
     """
 
     points: Count
@@ -54,19 +54,19 @@ class Grid(Settings):
 
 
 class Regression(Grid):
-    """And the ``models``."""
+    """Settings of the grid, and the ``models``."""
 
     models: Annotated[tuple[Literal[tuple(REGRESSION)], ...], Field(min_length=1)]  # type: ignore[valid-type]
 
 
 class Classification(Grid):
-    """And the ``models``."""
+    """Settings of the grid, and the ``models``."""
 
     models: Annotated[tuple[Literal[tuple(CLASSIFICATION)], ...], Field(min_length=1)]  # type: ignore[valid-type]
 
 
 class DataSet(DataSetSettings):
-    """``rows``: how many random ones are used, where not all; the first so many ``features``."""
+    """Numbers of random ``rows`` and of first ``features``, by default all."""
 
     rows: Count | None = None
     features: Count | None = None
@@ -123,9 +123,13 @@ def _compare(cell: Cell, model: Model, rows: Rows, report: Report) -> None:
 
 def grid(path: Any, count: int) -> list[float]:
     """Return points in the range of the breakpoints: evenly, or for scales in the logarithm."""
-    known = np.unique(path.breakpoints)
-    known = known[np.isfinite(known) & (known > 0)]
-    low, high = np.quantile(known, GRID_QUANTILES) if len(known) > 1 else (known[0] / 10, known[0])
+    breakpoints = np.unique(path.breakpoints)
+    breakpoints = breakpoints[np.isfinite(breakpoints) & (breakpoints > 0)]
+    low, high = (
+        np.quantile(breakpoints, GRID_QUANTILES)
+        if len(breakpoints) > 1
+        else (breakpoints[0] / 10, breakpoints[0])
+    )
     spaced = np.geomspace if path.parameter in LOGARITHMIC else np.linspace
     return [float(t) for t in spaced(low, high, count)]
 

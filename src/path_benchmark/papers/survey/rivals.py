@@ -153,9 +153,9 @@ def worst_gap_and_kkt(
     if not all(answer is not None and _finite(answer) for answer in answers):
         return np.inf, np.inf
     if len({problem.ridge for problem in problems}) > 1:  # the judge looks at one ridge at a time
-        each = zip(problems, answers, strict=True)
+        pairs = zip(problems, answers, strict=True)
         gap, kkt = np.max(
-            [worst_gap_and_kkt([problem], [answer]) for problem, answer in each], axis=0
+            [worst_gap_and_kkt([problem], [answer]) for problem, answer in pairs], axis=0
         )
         return float(gap), float(kkt)
     first, duals = answers[0], [answer.duals or () for answer in answers]
