@@ -15,7 +15,7 @@ from ..models.noncrossing_quantiles import noncrossing_quantiles_path
 from ..models.quantile_regression import quantile_regression_path
 from ..solution import Callback, SolutionPath
 from ..solution.curves import Curve, mean_curve
-from ..solution.distribution import ROUNDED, PredictedDistribution, central, parts
+from ..solution.distribution import FALL_ROUNDING, PredictedDistribution, central, parts
 from ..solution.metrics import Metric
 from ..validation import Floats, Rows, check_flag, check_levels, check_number
 from ..verify.verdict import Certificate
@@ -264,7 +264,7 @@ class PathQuantileRegressor(PathRegressor, Linear, Tuned):
     def _crossings(self, X: Any) -> NDArray[np.int64]:
         coef, bias = self._model.lines(self._place())
         size = abs(X) @ np.abs(coef).max(axis=0) + np.abs(bias).max()
-        falls = np.diff(X @ coef.T + bias, axis=1) < -ROUNDED * size[:, None]
+        falls = np.diff(X @ coef.T + bias, axis=1) < -FALL_ROUNDING * size[:, None]
         return np.asarray(falls.sum(axis=1))
 
     @property
@@ -316,7 +316,7 @@ class PathQuantileRegressor(PathRegressor, Linear, Tuned):
     def _check_known(self, levels: Floats) -> None:
         """Refuse quantiles beyond those that are known."""
         low, high = self._model.known
-        if levels.min() < low - ROUNDED or levels.max() > high + ROUNDED:
+        if levels.min() < low - FALL_ROUNDING or levels.max() > high + FALL_ROUNDING:
             raise ValueError(
                 f"Quantiles from {low:g} to {high:g} alone are known with noncrossing=True: fit "
                 "more of them, in quantiles, or with noncrossing=False."

@@ -557,7 +557,7 @@ class Labels(NamedTuple):
         known = np.append(-1, self.row)[: len(self.row)] == self.row
         return np.where(known, np.append(0, self.after)[: len(self.row)], self.first[self.row])
 
-    def there(self, t: float) -> NDArray[np.int64]:
+    def codes_at(self, t: float) -> NDArray[np.int64]:
         """Return the codes (m,) at t."""
         codes, passed = self.first.copy(), self.at <= t
         codes[self.row[passed]] = self.after[passed]  # the last change of a row is kept

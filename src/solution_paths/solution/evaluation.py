@@ -1,4 +1,4 @@
-"""What a path says of many rows at all its breakpoints: changes of sign, and errors."""
+"""Evaluation of a path at many rows and all its breakpoints: changes of sign, and errors."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ from .ranks import Swaps, discordant, precision_error, swaps
 from .reading import NUMBERS
 from .recorded import RecordedPath
 
-WITHIN = 1e-7  # of the largest value of a piece, or at the last place: how exact curved errors are
-CUBIC = 72.0 * np.sqrt(3.0)  # a cubic function's third derivative by what its parabola is off
-ENTRIES = 4_000_000  # decisions at all breakpoints that are held together: 32 MB
-MANY_ENTRIES = 24_000_000
-WEIGHTS = 8_000_000  # of all breakpoints that are held together: 64 MB
-AROUND = 16  # breakpoints at least, even so
-TIED = 2.0**-44  # of the sum of a decision's absolute terms: rows whose differ by less tie
+CURVED_TOLERANCE = 1e-7  # error of curved errors, by the piece's largest value or the last value
+CUBIC_FACTOR = 72.0 * np.sqrt(3.0)  # third derivative of a cubic by its parabola's error
+DECISIONS_AT_ONCE = 4_000_000  # decisions at all breakpoints in memory at once: 32 MB
+MORE_DECISIONS_AT_ONCE = 24_000_000  # ... where weights are read anew for each block of rows
+WEIGHTS_AT_ONCE = 8_000_000  # weights at all breakpoints in memory at once: 64 MB
+MIN_WINDOW = 16  # ... or those at this many breakpoints
+TIED_DECISIONS = 2.0**-44  # times a decision's absolute terms: closer decisions tie
 
 
 def crossings(path: RecordedPath, rows: Any) -> list[Floats]:
     """Return for each row the t, ascending, at which f changes sign; see `SolutionPath`."""
-    found: list[Floats] = []
+    roots: list[Floats] = []
     for f in blocks(path, rows):
         row, _, t = sign_changes(places(path), f[:, 0], path.reading)
         order = np.lexsort((t, row))
         row, t = row[order], t[order]
-        # two changes at one place are none
+        # an even number of changes at one place cancels
         new = np.append(True, (np.diff(row) > 0) | (np.diff(t) > 0))[: len(row)]
         first = np.flatnonzero(new)
         kept = first[np.diff(np.append(first, len(row))) % 2 == 1]
-        found += np.split(t[kept], np.searchsorted(row[kept], np.arange(1, len(f))))
-    return found
+        roots += np.split(t[kept], np.searchsorted(row[kept], np.arange(1, len(f))))
+    return roots
 
 
 def piece_values(path: RecordedPath, rows: Any, edges: Floats) -> tuple[Floats, Floats]:
@@ -63,22 +63,22 @@ def piece_values(path: RecordedPath, rows: Any, edges: Floats) -> tuple[Floats, 
         same = np.repeat(f, len(edges) - 1, axis=1)
         return same, same
     middle = edges[:-1] + 0.5 * np.diff(edges)
-    here = np.clip(np.searchsorted(t, middle) - 1, 0, len(t) - 2)
-    before, step = f[:, here], t[here + 1] - t[here]
-    rate = (f[:, here + 1] - before) / np.where(step > 0, step, np.inf)
-    left, right = (before + rate * (ends - t[here]) for ends in (edges[:-1], edges[1:]))
+    pieces = np.clip(np.searchsorted(t, middle) - 1, 0, len(t) - 2)
+    before, step = f[:, pieces], t[pieces + 1] - t[pieces]
+    rate = (f[:, pieces + 1] - before) / np.where(step > 0, step, np.inf)
+    left, right = (before + rate * (ends - t[pieces]) for ends in (edges[:-1], edges[1:]))
     return left, right
 
 
 def positive_parts(path: RecordedPath, rows: Any) -> tuple[Floats, Floats]:
-    """Return both ends (m, k) of where f >= 0 on each of k pieces between recorded points."""
+    """Return both ends (m, k) of the part with f >= 0 of k pieces between recorded points."""
     t = places(path)
     t = t[:-1] if path.ray and len(t) == len(path.points) > 1 else t
     f = np.concatenate([block[:, 0, : len(t)] for block in blocks(path, rows)])
     left, right = f[:, :-1], f[:, 1:]
-    starts, ends = (path.reading.positive(own) for own in (left, right))
-    apart = starts != ends
-    share = np.where(apart, left / np.where(apart, left - right, 1.0), 0.0)
+    starts, ends = (path.reading.positive(values) for values in (left, right))
+    crosses = starts != ends
+    share = np.where(crosses, left / np.where(crosses, left - right, 1.0), 0.0)
     root = t[:-1] + share * np.diff(t)
     first = np.where(starts, t[:-1], np.where(ends, root, t[1:]))
     last = np.where(ends, t[1:], np.where(starts, root, t[1:]))
@@ -86,25 +86,26 @@ def positive_parts(path: RecordedPath, rows: Any) -> tuple[Floats, Floats]:
 
 
 def blocks(path: RecordedPath, rows: Any) -> Iterator[Floats]:
-    """Yield decisions (m, o, K) at all recorded points, for a part of the rows at a time."""
+    """Yield decisions (m, o, K) at all recorded points, for one block of rows at a time."""
     windows = list(_windows(path))
-    whole = Deciding(path, windows[0][0]) if len(windows) == 1 else None
-    for own in _parts(path, rows):
-        if whole:
-            yield whole.decisions(rows[own])
+    deciding = Deciding(path, windows[0][0]) if len(windows) == 1 else None
+    for part in _parts(path, rows):
+        if deciding:
+            yield deciding.decisions(rows[part])
             continue
-        every = [Deciding(path, w).decisions(rows[own])[..., inner] for w, inner in windows]
-        yield np.concatenate(every, axis=-1)
+        decided = [Deciding(path, w).decisions(rows[part])[..., inner] for w, inner in windows]
+        yield np.concatenate(decided, axis=-1)
 
 
 def _windows(path: RecordedPath) -> Iterator[tuple[Places, slice]]:
-    """Yield recorded points whose weights are held together, and which of them are decided by them.
+    """Yield the points of each window, and the slice of them whose decisions it yields.
 
-    What a decision is may depend on two points before and behind it, and on all at its parameter.
+    The weights of a window fit in memory together. A decision may depend on two points before and
+    after it, and on all points at its parameter.
     """
     t = places(path)
-    count, size = len(t), max(AROUND, WEIGHTS // path.line.start.features)
-    if path.reading.kind == "order":  # thresholds are compared with everywhere
+    count, size = len(t), max(MIN_WINDOW, WEIGHTS_AT_ONCE // path.line.start.features)
+    if path.reading.kind == "order":  # thresholds at all points are needed
         size = count
     for first in range(0, count, size):
         last = min(first + size, count)
@@ -114,12 +115,16 @@ def _windows(path: RecordedPath) -> Iterator[tuple[Places, slice]]:
 
 
 def _parts(path: RecordedPath, rows: Any) -> Iterator[slice]:
-    """Yield parts of the rows whose decisions are held together.
+    """Yield blocks of rows whose decisions fit in memory together.
 
-    More of them where weights are many, which are read anew for each part.
+    Blocks are larger where weights are many, since these are read anew for each block.
     """
     count = len(places(path))
-    entries = ENTRIES if count * path.line.start.features <= WEIGHTS else MANY_ENTRIES
+    entries = (
+        DECISIONS_AT_ONCE
+        if count * path.line.start.features <= WEIGHTS_AT_ONCE
+        else MORE_DECISIONS_AT_ONCE
+    )
     size = max(1, entries // (count * path.reading.outputs))
     for first in range(0, rows.shape[0], size):
         yield slice(first, first + size)
@@ -136,21 +141,21 @@ def error_curve(
 ) -> Curve:
     """Return a mean error over rows as a function of t; see `SolutionPath.error_curve`.
 
-    With ``classes`` labels are those of these, of which the path may know some only.
+    ``classes`` are those of the labels, if the path knows only some of them.
     """
     kind, m = path.reading.kind, X.shape[0]
     check_row_weights(weights, m, "X_val")
     if queries is not None and metric.name != "pairs":
         raise ValueError('queries are for metric="pairs" alone; leave them out.')
     if metric.name in ("pairs", *RANKED):
-        return on_all_of(path, _rank_curve(path, X, y, metric, weights, queries))
+        return on_whole_path(path, _rank_curve(path, X, y, metric, weights, queries))
     if kind in NUMBERS or (kind in DECISIONS and metric.name in ("absolute", "squared")):
-        return on_all_of(path, _value_curve(path, X, y, metric, weights))
+        return on_whole_path(path, _value_curve(path, X, y, metric, weights))
     return label_curve(path, X, y, metric, weights, classes)
 
 
 def _one_output(path: RecordedPath, metric: Metric) -> None:
-    """Refuse an error of one number a row where there are several."""
+    """Refuse an error of one output a row for a path with several."""
     if path.reading.outputs > 1:
         raise ValueError(
             f"metric={metric.name!r} is not for this path, whose predictions are "
@@ -161,32 +166,32 @@ def _one_output(path: RecordedPath, metric: Metric) -> None:
 def _value_curve(
     path: RecordedPath, X: Any, y: ArrayLike, metric: Metric, weights: ArrayLike | None
 ) -> Curve:
-    """Return a mean error of numbers."""
-    own = _own_pieces(path, metric)
-    if len(own) == 1:
+    """Return a mean error of predicted numbers."""
+    outputs = _errors_of_outputs(path, metric)
+    if len(outputs) == 1:
         _one_output(path, metric)
     m = X.shape[0]
     shares = check_shares(weights, m, "X_val")
     target = check_vector(y, m, "y_val", scalar=False, of="X_val")
-    part = _pieces(places(path), own)
+    error_of = _pieces(places(path), outputs)
 
     def error(rows: slice, f: Floats, shares: Floats) -> Curve:
-        return part(f, target[rows], shares)
+        return error_of(f, target[rows], shares)
 
     shares = np.full(m, 1.0 / m) if shares is None else shares
     return replace(_mean(path, X, error, shares), unit=error_of_mean(target, shares, metric))
 
 
 def error_of_mean(y: Floats, shares: Floats, metric: Metric) -> float:
-    """Return the size of the error of a prediction that knows nothing of the rows."""
-    off = np.abs(y - shares @ y)
-    return float(shares @ (off**2 if metric.name == "squared" else off))
+    """Return the error of the best constant: the weighted mean of the targets."""
+    residuals = np.abs(y - shares @ y)
+    return float(shares @ (residuals**2 if metric.name == "squared" else residuals))
 
 
-def _own_pieces(path: RecordedPath, metric: Metric) -> list[Callable[..., Any]]:
-    """Return what makes pieces of an error, from residuals: predictions less targets.
+def _errors_of_outputs(path: RecordedPath, metric: Metric) -> list[Callable[..., Any]]:
+    """Return functions that compute pieces of an error from residuals (predictions less targets).
 
-    There is one for each output where these are several quantiles, whose mean loss is asked for.
+    For several quantiles there is one for each output; the error is their mean.
     """
     if metric.name == "squared":
         return [squared_pieces]
@@ -207,35 +212,35 @@ def label_curve(
     weights: ArrayLike | None = None,
     classes: Any = None,
 ) -> Curve:
-    """Return a mean error of labels; with ``classes`` the path may know some of these only."""
-    m, own = X.shape[0], path.reading.classes
-    classes = own if classes is None else classes
-    right, known = codes(classes, y, m), indices(classes, own)
-    every = Deciding(path, np.arange(len(places(path))))
-    parts = [every.labels(f) for f in blocks(path, X)]
-    found = Labels.together(parts)
-    found = found._replace(first=known[found.first], after=known[found.after])
+    """Return a mean error of labels; the path may know only some of ``classes``."""
+    m, known_labels = X.shape[0], path.reading.classes
+    classes = known_labels if classes is None else classes
+    right, known = codes(classes, y, m), indices(classes, known_labels)
+    deciding = Deciding(path, np.arange(len(places(path))))
+    parts = [deciding.labels(f) for f in blocks(path, X)]
+    labels = Labels.together(parts)
+    labels = labels._replace(first=known[labels.first], after=known[labels.after])
 
     weights, (low, high) = check_row_weights(weights, m, "X_val"), path.range
-    curve = label_error((low, high), found.until(high), right, weights, metric, classes)
+    curve = label_error((low, high), labels.until(high), right, weights, metric, classes)
     known = path.scale.value(places(path)[[0, -1]])
     known = known[(known > low) & (known < high)]
     return curve.on(np.union1d(curve.edges, known)) if path.ray else curve
 
 
 def _ends(path: RecordedPath) -> tuple[float, float]:
-    """Return from where to where step functions are known: on a settled ray they go on."""
+    """Return the range of step functions, which extends to infinity on a constant ray."""
     edges, _ = _edges(places(path))
     return float(edges[0]), np.inf if _settles(path) else float(edges[-1])
 
 
 def _settles(path: RecordedPath) -> bool:
-    """Whether there is a ray on which solutions stand still."""
+    """Whether there is a ray on which solutions are constant."""
     return len(places(path)) < len(path.points)
 
 
 def _marked(path: RecordedPath, curve: Curve) -> Curve:
-    """Return a curve that has the last place where the path moves among its edges."""
+    """Return a curve with an edge at the end of the last piece on which the path moves."""
     edges, _ = _edges(places(path))
     return curve.on(np.union1d(curve.edges, edges[-1:]))
 
@@ -257,16 +262,20 @@ def _rank_curve(
     else:
         scores = check_vector(y, m, "y_val", scalar=False, of="X_val")
     given = check_row_weights(weights, m, "X_val")
-    own = np.ones(m) if given is None else given
-    used = np.flatnonzero(own > 0.0)
-    rows, scores, own = X[used], scores[used], own[used]
-    f = np.concatenate([part[:, -1] for part in blocks(path, rows)])
+    row_weights = np.ones(m) if given is None else given
+    used = np.flatnonzero(row_weights > 0.0)
+    rows, scores, row_weights = X[used], scores[used], row_weights[used]
+    f = np.concatenate([block[:, -1] for block in blocks(path, rows)])
     order = _places(path, rows, f)
     if metric.name == "average_precision":
-        return _precision_curve(path, f, order, scores == metric.positive(classes), own, metric)
+        return _precision_curve(
+            path, f, order, scores == metric.positive(classes), row_weights, metric
+        )
     groups = _of_queries(queries, m, used)
-    found = [discordant(*_swaps(path, f[k], order[k]), scores[k], own[k]) for k in groups]
-    first, at, rises, total = zip(*found, strict=True)
+    discordances = [
+        discordant(*_swaps(path, f[k], order[k]), scores[k], row_weights[k]) for k in groups
+    ]
+    first, at, rises, total = zip(*discordances, strict=True)
     if sum(total) == 0.0:
         what = "labels of both classes" if len(classes) else "scores of a query that differ"
         raise ValueError(f"y_val must hold {what}: there are no pairs of rows to compare.")
@@ -282,7 +291,7 @@ def _precision_curve(
     weights: Floats,
     metric: Metric,
 ) -> Curve:
-    """Return 1 less the average precision, of the rows that are to have larger decisions."""
+    """Return 1 less the average precision of the rows of the positive label."""
     if metric.positive(path.reading.classes) == 0:
         f, order = -f, order.max(axis=0) - order
     return _marked(path, precision_error(_ends(path), *_swaps(path, f, order), positive, weights))
@@ -291,7 +300,7 @@ def _precision_curve(
 def _swaps(
     path: RecordedPath, f: Floats, order: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], Swaps]:
-    """Return the order of rows at first, and its changes: also where solutions stand still."""
+    """Return the first order of the rows, and its changes, on a constant ray too."""
     t = places(path)
     _, (left, right) = _edges(t)
     if _settles(path):
@@ -305,95 +314,97 @@ def _of_queries(
     """Return which of the used rows belong to each query."""
     if queries is None:
         return [np.arange(len(used))]
-    of = plain_labels(queries, m, "queries", "X_val")[used]
-    _, which = np.unique(of, return_inverse=True)
-    return np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
+    labels = plain_labels(queries, m, "queries", "X_val")[used]
+    _, query = np.unique(labels, return_inverse=True)
+    return np.split(np.argsort(query, kind="stable"), np.cumsum(np.bincount(query))[:-1])
 
 
 def _places(path: RecordedPath, rows: Any, f: Floats) -> NDArray[np.int64]:
-    """Return the place of each decision (m, K) in the order of its column, ties being alike.
+    """Return the rank of each decision (m, K) in its column; ties have the same rank.
 
-    Decisions tie whose difference is nothing but rounding of their terms.
+    Decisions tie if their difference is below the rounding error of their terms.
     """
     order = np.argsort(f, axis=0, kind="stable")
     gap = np.diff(np.take_along_axis(f, order, axis=0), axis=0)
     w, v = path.variables_at(np.arange(f.shape[1]))
-    most = abs(rows).max(axis=0)
-    most = most.toarray() if sp.issparse(most) else most
-    bound = path.reading.sizes(np.atleast_2d(most), w, v)[:, -1]  # no row's terms are larger
-    for k in np.flatnonzero(((gap > 0.0) & (gap <= TIED * bound)).any(axis=0)).tolist():
-        i = np.flatnonzero((gap[:, k] > 0.0) & (gap[:, k] <= TIED * bound[:, k]))
+    largest = abs(rows).max(axis=0)
+    largest = largest.toarray() if sp.issparse(largest) else largest
+    bound = path.reading.sizes(np.atleast_2d(largest), w, v)[:, -1]  # no row's terms are larger
+    for k in np.flatnonzero(((gap > 0.0) & (gap <= TIED_DECISIONS * bound)).any(axis=0)).tolist():
+        i = np.flatnonzero((gap[:, k] > 0.0) & (gap[:, k] <= TIED_DECISIONS * bound[:, k]))
         pair = np.stack([order[i, k], order[i + 1, k]])
         sizes = path.reading.sizes(rows[pair.ravel()], w[[k]], v[[k]])[:, -1, 0]
-        gap[i, k] *= gap[i, k] > TIED * sizes.reshape(2, -1).max(axis=0)
+        gap[i, k] *= gap[i, k] > TIED_DECISIONS * sizes.reshape(2, -1).max(axis=0)
     place = np.zeros(f.shape, dtype=np.int64)
     np.put_along_axis(place, order[1:], np.cumsum(gap > 0.0, axis=0), axis=0)
     return place
 
 
-def on_all_of(path: RecordedPath, curve: Curve) -> Curve:
-    """Return a curve in the walk's own parameter as one in the user's, on all of the path."""
+def on_whole_path(path: RecordedPath, curve: Curve) -> Curve:
+    """Return a curve in the statement's parameter as one in the user's, on the whole path."""
     if path.ray:
         curve = curve.over(float(curve.edges[0]), np.inf)
     if path.scale.inverse:
         curve = curve.inverted(path.scale.unit)
     elif path.scale.unit != 1.0:
         curve = curve.scaled(path.scale.unit)
-    return curve.behind(path.scale.value(_told_before(path)))
+    return curve.behind(path.scale.value(_breakpoints_of_lower_pieces(path)))
 
 
-def _told_before(path: RecordedPath) -> Floats:
-    """Return the t of breakpoints at which the user's parameter belongs to what is below it."""
+def _breakpoints_of_lower_pieces(path: RecordedPath) -> Floats:
+    """Return the t of breakpoints whose user's parameter is read as part of the piece below it."""
     t = places(path)
-    own = np.unique(t[1:][np.diff(t) == 0.0])
-    node = path.points.find(own)[0]
-    before = path.points.t[np.minimum(node + 1, len(path.points) - 1)] == own
-    return own[before != path.scale.inverse]
+    breakpoints = np.unique(t[1:][np.diff(t) == 0.0])
+    node = path.points.find(breakpoints)[0]
+    of_next = path.points.t[np.minimum(node + 1, len(path.points) - 1)] == breakpoints
+    return breakpoints[of_next != path.scale.inverse]
 
 
 def _mean(
     path: RecordedPath, X: Any, error: Callable[[slice, Floats, Floats], Curve], shares: Floats
 ) -> Curve:
-    """Return the mean of the errors of parts of the rows: of these, decisions and shares."""
+    """Return the weighted mean of the errors of blocks of rows."""
     curves, sums = [], []
     for rows, f in zip(_parts(path, X), blocks(path, X), strict=True):
-        own = shares[rows]
-        if own.any():
-            curves.append(error(rows, f, own / own.sum()))
-            sums.append(float(own.sum()))
+        block_shares = shares[rows]
+        if block_shares.any():
+            curves.append(error(rows, f, block_shares / block_shares.sum()))
+            sums.append(float(block_shares.sum()))
     return mean_curve(curves, sums)
 
 
 def loss_curve(path: RecordedPath, X: Any, loss: Any, shares: Floats) -> Curve:
-    """Return the mean of smooth convex losses of f as a function of t, within `WITHIN`.
+    """Return the mean of smooth convex losses of f along t, within `CURVED_TOLERANCE`.
 
-    Each piece is cut into so many equal ones that the parabola through the ends and the middle of
-    each is as near to the mean as that: a bound of its third derivative says how many.
+    Each piece is divided into equal parts, on which the parabola through both ends and the middle
+    is accurate enough. A bound of the third derivative determines their number.
 
     Parameters
     ----------
     path, X : the path, and checked rows
     loss : callable
-        Of a slice of rows, returns their `solution_paths.glm.Loss`.
+        Takes a slice of rows, returns their `solution_paths.glm.Loss`.
     shares : (m,) array
-        Their weights, which sum to 1.
+        Weights of the rows, which sum to 1.
     """
     t = places(path)
 
     def error(rows: slice, f: Floats, shares: Floats) -> Curve:
         return _parabolas(t, f[:, 0], loss(rows), shares)
 
-    return on_all_of(path, _mean(path, X, error, shares))
+    return on_whole_path(path, _mean(path, X, error, shares))
 
 
 def _parabolas(t: Floats, f: Floats, loss: Any, shares: Floats) -> Curve:
-    """Return the mean loss of decisions (m, K) that are lines between K places."""
+    """Return the mean loss of decisions (m, K) that are linear between K nodes."""
     edges, (left, right) = _edges(t)
     f, g = f[:, left], f[:, right]
     ends = np.array([shares @ loss.value(f.T).T, shares @ loss.value(g.T).T])
     third = shares @ (loss.third_derivative_bound(f.T, g.T).T * np.abs(g - f) ** 3)
-    enough = WITHIN * np.maximum(ends.max(axis=0), ends[1, -1])
-    cuts = np.ceil(np.cbrt(third / CUBIC / np.where(enough > 0.0, enough, 1.0))).astype(np.int64)
+    tolerance = CURVED_TOLERANCE * np.maximum(ends.max(axis=0), ends[1, -1])
+    cuts = np.ceil(
+        np.cbrt(third / CUBIC_FACTOR / np.where(tolerance > 0.0, tolerance, 1.0))
+    ).astype(np.int64)
     parts: list[tuple[Floats, ...]] = []
     for k, count in enumerate(np.maximum(cuts, 1)):
         share = np.linspace(0.0, 1.0, 2 * count + 1)
@@ -405,18 +416,18 @@ def _parabolas(t: Floats, f: Floats, loss: Any, shares: Floats) -> Curve:
     return of_pieces(parts)
 
 
-def _pieces(t: Floats, every: list[Callable[..., Any]]) -> Callable[..., Curve]:
-    """Return the error of predictions, or the mean of the errors of several outputs."""
+def _pieces(t: Floats, outputs: list[Callable[..., Any]]) -> Callable[..., Curve]:
+    """Return the function that computes the mean error of all outputs from decisions."""
     edges, _ = _edges(t)
-    still = not (np.diff(t) > 0).any()
+    constant = not (np.diff(t) > 0).any()
 
     def error(f: Floats, y: Floats, shares: Floats) -> Curve:
         curves = []
-        for k, own in enumerate(every):
+        for k, pieces in enumerate(outputs):
             residual = f[:, k] - y[:, None]
-            if still:  # one solution alone: it is so on both ends of a piece
+            if constant:  # a single solution, at both ends of a piece
                 residual = np.repeat(residual[:, -1:], 2, axis=1)
-            curves.append(of_pieces([own(edges if still else t, residual, shares)]))
+            curves.append(of_pieces([pieces(edges if constant else t, residual, shares)]))
         return mean_curve(curves)
 
     return error
@@ -435,7 +446,7 @@ def codes(classes: Any, y: ArrayLike, m: int) -> NDArray[np.int64]:
 
 
 def _edges(t: Floats) -> tuple[Floats, tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Return edges, and the recorded points at both ends of each piece."""
+    """Return the edges of pieces, and the recorded points at both ends of each."""
     pieces = np.flatnonzero(np.diff(t) > 0)
     if not len(pieces):
         return np.array([t[0], t[0] + 1.0]), (np.zeros(1, np.int64), np.zeros(1, np.int64))

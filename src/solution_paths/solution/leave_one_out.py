@@ -44,7 +44,7 @@ from .metrics import JUDGED, RANKED, Judge, check_metric
 from .neighbours import Start, function, put, taken, with_losses
 from .path import SolutionPath
 from .points import Places
-from .reading import NUMBERS, ROUNDED, SIGNS, Reading
+from .reading import DECISION_ROUNDING, NUMBERS, SIGNS, Reading
 
 TOGETHER = 32  # solutions that are judged together
 RANK = 2.0**-40  # of a rank: what rounding of a level makes of it
@@ -437,7 +437,7 @@ def _decisions(path: SolutionPath, problem: Problem, models: _Models, of: Places
         f = f + np.asarray(products.sum(axis=1)).ravel()
         size = size + np.asarray(abs(products).sum(axis=1)).ravel()
     if reading.kind in SIGNS:
-        f[np.abs(f) <= ROUNDED * size] = 0.0
+        f[np.abs(f) <= DECISION_ROUNDING * size] = 0.0
     return f
 
 

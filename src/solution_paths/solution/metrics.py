@@ -1,6 +1,6 @@
-"""By what predictions are judged: the errors that there are, and which kind of model knows which.
+"""Metrics of predictions, and which of them each kind of model supports.
 
-All are errors, the less the better; of a score, such as the area under a ROC curve, 1 less it.
+All are errors: the lower the better. A score, such as the area under a ROC curve, is 1 less it.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from numpy.typing import ArrayLike
 
 from ..validation import Floats, check_number, shown
 
-Judge: TypeAlias = str | tuple[str, Any] | ArrayLike  # as users name an error
+Judge: TypeAlias = str | tuple[str, Any] | ArrayLike  # a metric as users give it
 
-RATES = ("f1", "precision", "recall")  # of the positive label
+RATES = ("f1", "precision", "recall")  # rates of the positive label
 AVERAGED = tuple(f"{rate}_{how}" for rate in RATES for how in ("macro", "weighted"))
-RANKED = ("roc_auc", "average_precision")  # of one decision a row, and two labels
+RANKED = ("roc_auc", "average_precision")  # for one decision a row, and two labels
 OF_LABELS = ("balanced_error", *AVERAGED)
 OF_TWO = (*OF_LABELS, *RATES, *RANKED)
 
-# What each kind of reading (see `Reading`) may be judged by; the first is the default.
+# The metrics of each kind of reading (see `Reading`); the first is the default.
 JUDGED: dict[str, tuple[str, ...]] = {
     "value": ("squared", "absolute", "pinball", "pairs"),
     "robust": ("absolute", "squared", "pinball", "pairs"),
@@ -36,7 +36,7 @@ JUDGED: dict[str, tuple[str, ...]] = {
     "order": ("zero_one", "absolute", "squared", "pairs", *OF_TWO),
     "nearest": (),
 }
-# Other names of the same; of scikit-learn's scores the error is their opposite, or 1 less them.
+# Synonyms. The error of a scikit-learn score is its negative, or 1 less it.
 SYNONYMS = {
     "error": "zero_one",
     "accuracy": "zero_one",
@@ -50,8 +50,8 @@ SYNONYMS = {
     "neg_mean_pinball_loss": "pinball",
     "neg_mean_poisson_deviance": "deviance",
 }
-DECISIONS = ("sign", "probability")  # kinds whose decisions may be compared with numbers, too
-PREDICTED = {  # what a refusal says of a path
+DECISIONS = ("sign", "probability")  # kinds whose decisions may also be compared with numbers
+PREDICTED = {  # what a path predicts, for error messages
     "value": "numbers",
     "robust": "numbers",
     "quantile": "numbers",
@@ -68,14 +68,14 @@ class Metric:
     Attributes
     ----------
     name : str
-        One of those that `JUDGED` knows, or "costs".
+        A name in `JUDGED`, or "costs".
     level : float or None
-        Of a pinball loss its quantile; None for the path's own.
+        The quantile of a pinball loss; None for that of the path.
     label : object
-        Whose rate it is, or whose rows are to have larger decisions; None for the label 1, as in
-        scikit-learn, or the larger one where there is no such label.
+        The positive label; None for the label 1, as in scikit-learn, or the larger one if there is
+        no label 1.
     costs : (k, k) array or None
-        What a row costs whose label is the first index and whose prediction is the second.
+        The cost of a row by its label (first index) and its prediction (second index).
     """
 
     name: str
@@ -104,20 +104,21 @@ def check_metric(
     argument: str = "metric",
     synonyms: Mapping[str, str] = SYNONYMS,
 ) -> Metric:
-    """Return the error that users name.
+    """Return the metric for a user's argument.
 
     Parameters
     ----------
     given : str, (str, value), (k, k) array, or None
-        A name; ``("pinball", tau)``, ``("f1", label)`` and their like; costs; None is the default.
+        A name; a pair such as ``("pinball", tau)`` or ``("f1", label)``; costs; or None, for the
+        default.
     names : sequence of str
-        Those that are known; the first is the default.
+        The supported names; the first is the default.
     kind : str
         See `Reading`.
     classes : labels
-        Those that are told apart; none where numbers are predicted.
+        The classes; none where numbers are predicted.
     argument : str
-        What users call it.
+        Name of the argument, for messages.
     synonyms : dict
         Other names.
     """
@@ -140,7 +141,7 @@ def check_metric(
 
 
 class _Asked(NamedTuple):
-    """What was asked for, and what there is; see `check_metric`."""
+    """The arguments of `check_metric`."""
 
     given: object
     names: tuple[str, ...]
@@ -151,7 +152,7 @@ class _Asked(NamedTuple):
 
     @property
     def wanted(self) -> str:
-        """What may be given."""
+        """The accepted values, for messages."""
         names = self.names
         if self.argument == "scoring":  # as estimators call it
             names = tuple("error" if name == "zero_one" else name for name in names)
@@ -162,7 +163,7 @@ class _Asked(NamedTuple):
         return f"one of {', '.join(names)}{more}"
 
     def named(self, given: str) -> Metric:
-        """Return the error of a name."""
+        """Return the metric of a name."""
         name = self.synonyms.get(given, given)
         if name not in self.names:
             self._refuse(given, name)
@@ -181,25 +182,25 @@ class _Asked(NamedTuple):
         return Metric(name)
 
     def _refuse(self, given: str, name: str) -> NoReturn:
-        """Refuse a name that isn't known, or not for this path."""
-        every = {own for known in JUDGED.values() for own in known}
-        if self.argument != "metric" or name not in every:
+        """Refuse a name that is unknown, or not supported by this path."""
+        known_names = {metric for metrics in JUDGED.values() for metric in metrics}
+        if self.argument != "metric" or name not in known_names:
             raise ValueError(f"{self.argument} must be {self.wanted}, not {given!r}.")
-        what = PREDICTED.get(self.kind, "labels")
+        predicted = PREDICTED.get(self.kind, "labels")
         raise ValueError(
-            f"metric={given!r} is not for this path, which predicts {what}; use {self.wanted}."
+            f"metric={given!r} is not for this path, which predicts {predicted}; use {self.wanted}."
         )
 
     def with_value(self, given: str, value: Any) -> Metric:
-        """Return the pinball loss of a quantile, or what is of a label."""
+        """Return the pinball loss of a quantile, or a metric of a label."""
         name = self.synonyms.get(given, given)
         if name == "pinball" and name in self.names:
             tau = check_number(value, f"{self.argument}'s tau", least=0, most=1)
             return Metric(name, level=tau)
         if name in (*RATES, *RANKED) and name in self.names:
-            found = Metric(name, label=value.item() if isinstance(value, np.generic) else value)
-            found.positive(self.classes)
-            return found
+            metric = Metric(name, label=value.item() if isinstance(value, np.generic) else value)
+            metric.positive(self.classes)
+            return metric
         raise ValueError(
             f"{self.argument} must be {self.wanted}, or a pair of such a name and a quantile or a "
             f"label, not {shown(self.given)}."

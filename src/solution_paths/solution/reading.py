@@ -15,7 +15,9 @@ from ..kernels.kernel import LINEAR, Kernel
 from ..problem import Problem
 from ..validation import Floats, Labels, Names, Rows, _check_names, check_X, feature_names
 
-ROUNDED = 2.0**-50  # of the sum of a decision's absolute terms, which are rounded to 2**-53
+DECISION_ROUNDING = (
+    2.0**-50
+)  # of the sum of a decision's absolute terms, which are rounded to 2**-53
 TINY = float(np.finfo(np.float64).tiny)
 SIGNS = ("sign", "probability", "inside")  # kinds of two labels
 NUMBERS = ("value", "robust", "quantile", "count", "rank")  # kinds that predict f itself
@@ -224,7 +226,7 @@ class Reading:
             top = np.sort(f, axis=1)[:, -2:]
             return np.asarray(top[:, 1] - top[:, 0] <= 2.0 * off.max(axis=1))
         if self.kind == "order":
-            apart = np.abs(f[:, 0, :, None] - v) - ROUNDED * np.abs(v)
+            apart = np.abs(f[:, 0, :, None] - v) - DECISION_ROUNDING * np.abs(v)
             return np.asarray((apart <= off[:, 0, :, None]).any(axis=-1))
         return np.asarray(np.abs(f[:, 0]) <= off[:, 0])
 
@@ -235,7 +237,7 @@ class Reading:
             top = np.take_along_axis(f, best, axis=1)
             f[...] = np.where(f >= top - off - np.take_along_axis(off, best, axis=1), top, f)
         elif self.kind == "order":
-            off = off[:, 0, :, None] + ROUNDED * np.abs(v)
+            off = off[:, 0, :, None] + DECISION_ROUNDING * np.abs(v)
             near = np.abs(f[:, 0, :, None] - v) <= off
             # of thresholds that f ties with it is on the same side
             last, most = (-np.inf, np.max) if self.zero else (np.inf, np.min)

@@ -113,7 +113,7 @@ def test_kernel_values_in_blocks_of_rows(monkeypatch):
     whole = path.decision_function(X_new, [0.1, 0.5, 0.8])
     crossings, curve = path.crossings(X_new), path.error_curve(X_new, y_new, "absolute")
     best = path.best(X_new, y_new)
-    monkeypatch.setattr(evaluation, "ENTRIES", 7 * 50)
+    monkeypatch.setattr(evaluation, "DECISIONS_AT_ONCE", 7 * 50)
     np.testing.assert_allclose(path.decision_function(X_new, [0.1, 0.5, 0.8]), whole, atol=1e-13)
     for one, other in zip(path.crossings(X_new), crossings, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-11)
@@ -281,8 +281,8 @@ def test_curves_are_the_same_whatever_is_held_together(monkeypatch, kind):
     v[-7:-2] = -v[:5]  # ties
     metric = "absolute" if kind == "svr" else "zero_one"
     wanted, crossings = path.error_curve(V, v, metric), path.crossings(V)
-    monkeypatch.setattr(evaluation, "WEIGHTS", 1)
-    monkeypatch.setattr(evaluation, "AROUND", 3)
+    monkeypatch.setattr(evaluation, "WEIGHTS_AT_ONCE", 1)
+    monkeypatch.setattr(evaluation, "MIN_WINDOW", 3)
     found = path.error_curve(V, v, metric)
     np.testing.assert_allclose(found.edges, wanted.edges, rtol=1e-13)
     np.testing.assert_allclose(found.left, wanted.left, rtol=1e-12, atol=1e-15)
