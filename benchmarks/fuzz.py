@@ -644,7 +644,11 @@ def is_machine(path):
 
 def _costs(path, t):
     """Return the costs of a machine's samples."""
-    slopes = path.line.at(float(path._own(float(t))[0])).losses[0].pieces.slopes.astype(LONG)
+    slopes = (
+        path.line.at(float(path._statement_parameters(float(t))[0]))
+        .losses[0]
+        .pieces.slopes.astype(LONG)
+    )
     width = slopes[:, -1] - slopes[:, 0]
     return width / 2 if hasattr(facts(path), "kappa") or not len(path.reading.classes) else width
 
@@ -660,7 +664,7 @@ class _Held(NamedTuple):
 
     @classmethod
     def of(cls, path, t):
-        problem = path.line.at(float(path._own(float(t))[0]))
+        problem = path.line.at(float(path._statement_parameters(float(t))[0]))
         factor = LONG(t) if path.scale.divided else LONG(1)
         pieces, margins = problem.losses[0].pieces, len(problem.losses) > 1
         lam1, radius = LONG(0), LONG(np.inf)

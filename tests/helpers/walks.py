@@ -47,7 +47,7 @@ def walked(model, t0, t1, face="auto", before=None):
     """Return the walk along model(t) from t0 to t1; ``before`` each step its memory is changed."""
     line = along(model, t0, t1)
     statement = read(line, face)
-    homotopy = follow._at_the_start(line, statement, face)
+    homotopy = follow._homotopy_at_start(line, statement, face)
     if before is None:
         track, lost = follow.walked_to_end(line, homotopy, None)
         if lost is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 
 from ..solution import Callback
-from ..solution.telling import Telling
+from ..solution.telling import GuardedCallback
 
 
 class Progress:
@@ -25,7 +25,7 @@ class Progress:
     """
 
     def __init__(self, callback: Callback | None, paths: int = 1, folds: int = 0):
-        self.callback = None if callback is None else Telling(callback)
+        self.callback = None if callback is None else GuardedCallback(callback)
         self.paths, self.parts = paths, 1 + folds
         self.events: list[int] = []
         # share of the work on all rows that is done; paths of all rows begun; folds done

@@ -10,7 +10,7 @@ from ..errors import PathError
 from ..glm import LOSSES, Lines, follow
 from ..solution import Reading
 from ..solution.approximate import ApproximatePath
-from ..solution.telling import Callback, telling
+from ..solution.telling import Callback, progress_of
 from ..validation import Floats, check_number
 
 
@@ -35,7 +35,7 @@ def curved_path(
     rows, certified = np.flatnonzero(weights), None
     used = X if len(rows) == len(y) else X[rows]
     loss_function = LOSSES[loss](y[rows])
-    with telling(callback) as progress:
+    with progress_of(callback) as progress:
         lines = follow(
             used, loss_function, weights[rows], lam_min, lam_max, l1_ratio, eps, progress
         )
@@ -46,7 +46,7 @@ def curved_path(
         certified = path if path.certify(8).ok else None
         if certified is not None and lines.complete:
             if progress is not None:
-                progress.at_end(len(lines.bounds))
+                progress.finish(len(lines.bounds))
             return certified
     raise PathError(
         f"No path within eps = {eps:g} was found down to lam = {lam_min:g}: rounding hides such "

@@ -20,11 +20,11 @@ from .model import put_matrix, take_matrix
 from .path import SolutionPath
 from .points import Places, Points
 from .reading import Reading
-from .recorded import FORGOTTEN, Parameters
+from .recorded import MISSING, Parameters
 from .storage import put_reading, take_reading
 
 FORMAT = 2
-LOSSES_AT_ONCE = 1_000_000  # losses that are judged together
+LOSSES_JUDGED = 1_000_000  # losses that are judged together
 CURVED_METRICS = ("log_loss", "deviance")  # means of the losses themselves
 OPTIONS = ("loss", "l1_ratio", "eps")
 
@@ -143,7 +143,7 @@ class ApproximatePath(SolutionPath):
     def _rows(self) -> Any:
         return self.X
 
-    def mean(self, X_new: Rows, t: float | Parameters = FORGOTTEN) -> Floats:
+    def mean(self, X_new: Rows, t: float | Parameters = MISSING) -> Floats:
         """Return expected targets at t, (m,) or (m, k): counts, or the larger label's probability.
 
         Parameters
@@ -160,7 +160,7 @@ class ApproximatePath(SolutionPath):
         """
         return LOSSES[self.loss].mean(self.decision_function(X_new, t))
 
-    def predict(self, X_new: Rows, t: float | Parameters = FORGOTTEN) -> NDArray[Any]:
+    def predict(self, X_new: Rows, t: float | Parameters = MISSING) -> NDArray[Any]:
         """Return predicted labels, or expected counts, at t, (m,), or (m, k) at k parameters."""
         if self.reading.kind == "count":
             return self.mean(X_new, t)
@@ -231,14 +231,14 @@ class ApproximatePath(SolutionPath):
         name, within = type(self).__name__, f", within {self.eps:g}>"
         return super().__repr__().replace("SolutionPath", name).replace(">", within)
 
-    def _inside(self, duals: Floats, s: Floats, group: int) -> Floats:
+    def _within_bounds(self, duals: Floats, s: Floats, group: int) -> Floats:
         """Return duals as they were computed."""
         return duals
 
     def _judged(self, nodes: Places, others: Floats, anew: bool = True) -> tuple[Floats, Verdict]:
         model: dict[str, Any] = {k: getattr(self, k) for k in ("loss", "weights", "l1_ratio")}
         s, verdicts = np.concatenate([self.points.t[nodes], others]), []
-        for block in np.array_split(s, len(s) * len(self.y) // LOSSES_AT_ONCE + 1):
+        for block in np.array_split(s, len(s) * len(self.y) // LOSSES_JUDGED + 1):
             w, b, (a,) = self.statement.answer(self.points.unknowns(block))
             values = curved.gaps(self.X, self.y, block, w.T, b[:, 0], a.T, **model)
             gap, rounding = values.gap / self.null, values.rounding / self.null

@@ -17,12 +17,12 @@ from ..problem import Problem, along
 from ..problem.branches import Branches, Partition
 from ..validation import Floats, check_choice
 from ..verify.partitions import at_threshold
-from .follow import CHECKS, NUMERICAL, _checked, _with_part, as_path_error
+from .follow import ARITHMETIC_ERRORS, CHECKS, _checked, _with_certified_part, as_path_error
 from .middle import on_branches
 from .outliers import OutlierPath, Partitions
 from .points import Places, Points
-from .reading import Reading, usual
-from .telling import Callback, telling
+from .reading import Reading, default_reading
+from .telling import Callback, progress_of
 
 SLOPES_AGREE = 1e-6  # largest difference of slopes at the start, relative to the largest dual
 
@@ -144,19 +144,19 @@ def local_path(
     SV Classification and Regression".
     """
     check_choice(check, "check", CHECKS)
-    context = telling(callback)
+    context = progress_of(callback)
     _check_simple(problem)
     try:
         start = _Start(problem, near)
         begin, end = span(start.z) if callable(span) else span
         walk = _at_the_start(start, branches, begin, end)
-    except NUMERICAL as error:
+    except ARITHMETIC_ERRORS as error:
         raise as_path_error(error) from error
     error_of_walk: PathError | None = None
     with context as progress:
         try:
             walk.run(progress)
-        except (PathError, *NUMERICAL) as error:
+        except (PathError, *ARITHMETIC_ERRORS) as error:
             error_of_walk = as_path_error(error)
             if not walk.homotopy.walk.now.nodes:
                 raise error_of_walk from (None if error_of_walk is error else error)
@@ -174,13 +174,13 @@ def local_path(
         partitions,
         falls=descending,
         parameter=parameter,
-        reading=usual(problem) if reading is None else reading,
+        reading=default_reading(problem) if reading is None else reading,
         diagnostics={"events": len(track.events)} | walk.counts,
     )
     if error_of_walk is not None:
-        raise _with_part(error_of_walk, path)
+        raise _with_certified_part(error_of_walk, path)
     if progress is not None:
-        progress.at_end(len(track.events))
+        progress.finish(len(track.events))
     if check != "ignore":
         _checked(path, check, False)
     return path

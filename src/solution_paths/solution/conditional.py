@@ -20,7 +20,7 @@ from ..errors import NoOptimum
 from ..problem import Pieces, Problem
 from ..validation import Floats, check_choice, check_number, check_X, shown
 from ..verify.verdict import Certificate, Verdict, summary
-from .conformal import look
+from .conformal import judge_some
 from .follow import CHECKS
 from .leave_one_out import check_level
 from .neighbours import Start, moving, with_losses
@@ -115,7 +115,7 @@ def paths(
         both = [_way(start, row, end) for end in (-alpha, 1.0 - alpha)]
         regressions = tuple(path for path in both if path is not None) or (start.still(),)
         for path in regressions:
-            look(path, check)
+            judge_some(path, check)
         curves = [_curve(start.problem, row, path) for path in both]
         u, f = (np.concatenate(values) for values in zip(*curves, strict=True))
         yield ConditionalPath(alpha, u, f + offset, regressions)

@@ -23,7 +23,7 @@ from ..problem import Losses, Pieces, Problem
 from ..problem.symmetric import symmetrised
 from ..validation import Floats, Rows, check_choice, check_vector, check_X
 from ..verify.verdict import Certificate, Verdict, evenly, summary
-from .follow import CHECKS, fault_of, tell
+from .follow import CHECKS, fault_message, report
 from .leave_one_out import check_level, floor_of
 from .neighbours import Start, between, function, moving, with_losses
 from .path import SolutionPath
@@ -221,7 +221,7 @@ def conformal_paths(
             same = alike(block.start + k)
             conformal = _New(start, n + k, same, targets, loss, path.reading.offset).path()
             for one in conformal.paths:
-                look(one, check)
+                judge_some(one, check)
             yield conformal
 
 
@@ -244,12 +244,12 @@ def alike_of(groups: Groups, n: int, m: int) -> Callable[[int], Places]:
     return lambda k: np.flatnonzero(groups_of_rows == groups_of_new[k])
 
 
-def look(path: SolutionPath, check: str) -> None:
+def judge_some(path: SolutionPath, check: str) -> None:
     """Judge some points of a path; warn or raise if a solution is inaccurate."""
     if check == "ignore":
         return
     judged = path._judged(evenly(len(path.points), POINTS_JUDGED), np.empty(0), anew=False)
-    tell(fault_of(path, *judged), path, check)
+    report(fault_message(path, *judged), path, check)
 
 
 def _check_model(path: SolutionPath, problem: Problem) -> None:
@@ -544,9 +544,7 @@ class Lines(NamedTuple):
         for sign in (1.0, -1.0):
             difference = (self.first - sign * self.first[:, -1:])[:, :-1]
             closing_rate = -(self.slope - sign * self.slope[:, -1:])[:, :-1]
-            meets = (
-                np.abs(closing_rate) > TIED_RESIDUALS
-            )  # relative to the speed of the new response, which is 1
+            meets = np.abs(closing_rate) > TIED_RESIDUALS  # the new response moves at rate 1
             root = np.divide(
                 difference, closing_rate, out=np.full(difference.shape, np.inf), where=meets
             )

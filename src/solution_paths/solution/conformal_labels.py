@@ -19,10 +19,10 @@ from ..validation import Floats, Rows, check_choice, check_X
 from ..verify import Answer, judge
 from ..verify.verdict import Certificate, Verdict, summary
 from .conformal import Groups, alike_of, batches, check_new_rows, has_rows, most_of, with_rows
-from .follow import CHECKS, remedy_for, tell
+from .follow import CHECKS, remedy_for, report
 from .labels import indices
 from .leave_one_out import known_labels
-from .neighbours import Start, function, put, taken, with_losses
+from .neighbours import Start, function, some_functions, with_function, with_losses
 from .path import SolutionPath
 from .points import Places
 from .reading import SIGNS
@@ -164,7 +164,7 @@ def conformal_labels(
                 rows = same[codes[same] == label] if by_label else same
                 p[k, label], counts[k, label] = _p_value(f, codes, rows, row, label)
     verdict = Verdict.together(verdicts)
-    _tell(verdict, paths[0], check, len(verdict.primal) // m)
+    _report(verdict, paths[0], check, len(verdict.primal) // m)
     return ConformalLabels(classes, p, counts, verdict)
 
 
@@ -226,7 +226,7 @@ def _loss_of(pieces: Pieces, rows: NDArray[np.bool_]) -> Pieces:
     indices = np.flatnonzero(rows)
     if not len(indices):
         raise ValueError("y must hold all labels of the path's rows: pass what it was fitted to.")
-    first, arrays = taken(pieces, slice(indices[0], indices[0] + 1)), vars(pieces).items()
+    first, arrays = some_functions(pieces, slice(indices[0], indices[0] + 1)), vars(pieces).items()
     if not all((array[indices] == getattr(first, name)).all() for name, array in arrays):
         raise ValueError(
             "Rows of one label have different losses; pass the y that the path was computed with, "
@@ -252,7 +252,7 @@ def _with_each(start: Start, row: int, loss: list[Pieces]) -> tuple[Floats, Verd
         nothing = function(one.knots[0], 0.0 * one.slopes[0])
         place = 2 * int((f > one.knots[0]).sum())
         answers.append(start.end(row, nothing, one, place)[0])
-    stated = [with_losses(problem, put(first.pieces, row, one)) for one in loss]
+    stated = [with_losses(problem, with_function(first.pieces, row, one)) for one in loss]
     w, free = (
         np.concatenate([getattr(answer, n) for answer in answers], axis=1) for n in ("w", "free")
     )
@@ -285,7 +285,7 @@ def _p_value(
     return float((margins <= margins[-1] + tied).sum()) / len(labels), len(labels)
 
 
-def _tell(verdict: Verdict, path: SolutionPath, check: str, of_a_row: int) -> None:
+def _report(verdict: Verdict, path: SolutionPath, check: str, of_a_row: int) -> None:
     """Warn or raise if a classifier is inaccurate; each new row has the same number of them."""
     fault = None if check == "ignore" else verdict.fault()
     if fault is None:
@@ -296,4 +296,4 @@ def _tell(verdict: Verdict, path: SolutionPath, check: str, of_a_row: int) -> No
         f"A classifier with new row {worst // of_a_row} {state}: it is off by {most}{size:.1e}; "
         f"{remedy_for(path.line.start)}."
     )
-    tell(message, path, check)
+    report(message, path, check)

@@ -139,7 +139,7 @@ class Deciding:
             f[np.abs(f) <= self.unit * self._sums(sizes_of, self._solutions.w_sizes, self.v)] = 0.0
             self._join_sides(f, self.term_bounds(rows))
             return f
-        near = self.reading.close(
+        near = self.reading.is_doubtful(
             f, self.v, self.doubt(rows) + DOUBT_FACTOR * self.parameter_rounding(f)
         )
         codes = self.reading.codes(f, self.w, self.v)
@@ -177,7 +177,7 @@ class Deciding:
         sizes_of = selected if self.lengths is None else self._own_lengths(selected)
         bound = self.unit * self._sums(sizes_of, w_sizes, v) + self.parameter_rounding(f[i])[..., k]
         bound += self._solutions.held[..., k]
-        self.reading.tie(sharp, v, bound)
+        self.reading.snap_ties(sharp, v, bound)
         f[block] = np.where(mask[:, None], sharp, f[block])
         bounds[block] = np.where(mask[:, None], bound, 0.0)
         return bounds
@@ -273,8 +273,8 @@ def _first_beyond(path: RecordedPath, s: Floats, at: Floats, stays: Mask) -> Flo
         return np.where(stays, beyond, at)
     for _ in range(MAX_ROUNDED_VALUES):  # several values may be read as one breakpoint
         before = np.nextafter(at, -np.inf)
-        at = np.where(~stays & path._stands_for(before, s), before, at)
-        beyond = np.where(path._stands_for(beyond, s), np.nextafter(beyond, np.inf), beyond)
+        at = np.where(~stays & path._reads_as(before, s), before, at)
+        beyond = np.where(path._reads_as(beyond, s), np.nextafter(beyond, np.inf), beyond)
     return np.where(stays, beyond, at)
 
 
@@ -290,7 +290,7 @@ def decisions_at(path: RecordedPath, rows: Any, t: Any) -> Floats:
 
 def _at(path: RecordedPath, rows: Any, t: Any) -> tuple[Floats, NDArray[np.int64]]:
     """Return decisions and labels at the user's parameters."""
-    reading, s = path.reading, path._own(t)
+    reading, s = path.reading, path._statement_parameters(t)
     t = np.atleast_1d(np.asarray(t, dtype=np.float64))
     w, v = path._variables(s)
     f = reading.decisions(rows, w, v)
@@ -302,13 +302,13 @@ def _at(path: RecordedPath, rows: Any, t: Any) -> tuple[Floats, NDArray[np.int64
     last = len(places(path)) - 1
     left, right = np.minimum(left, last), np.minimum(right, last)
     ends = Deciding(path, np.unique(np.concatenate([left, right])))
-    near = reading.close(f, v, ends.doubt_between(rows, left, right))
+    near = reading.is_doubtful(f, v, ends.doubt_between(rows, left, right))
     for k in np.flatnonzero(near.any(axis=0)).tolist():
         i, window = np.flatnonzero(near[:, k]), Deciding(path, _around(path, left[k], right[k]))
         sharp = window.sharp(rows[i])
         codes[i, k] = window.labels(sharp).codes_at(float(t[k]))
         line = _between(window.t, sharp, float(clipped[k]))
-        f[i, :, k] = reading.as_labelled(line, codes[i, k])
+        f[i, :, k] = reading.consistent_with_labels(line, codes[i, k])
     return f, codes
 
 

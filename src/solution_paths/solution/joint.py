@@ -135,7 +135,7 @@ def joint_decision(paths: Sequence[SolutionPath], X: Any, t: float, at: Sequence
     """Return decisions (m, paths) at t with exact ties; ``at`` has each path's parameter."""
     values, doubts = [], []
     for path, value in zip(paths, at, strict=True):
-        rows, s = path.reading.checked(X), path._own(value)
+        rows, s = path.reading.checked(X), path._statement_parameters(value)
         values.append(path.reading.decisions(rows, *path._variables(s))[:, 0, 0])
         left, right, _ = path.points.find(np.minimum(s, places(path)[-1]))
         last = len(places(path)) - 1
@@ -146,7 +146,7 @@ def joint_decision(paths: Sequence[SolutionPath], X: Any, t: float, at: Sequence
     largest = np.sort(f, axis=1)[:, -2:]
     near = np.flatnonzero(largest[:, 1] - largest[:, 0] <= 2.0 * max(doubts))
     if len(near):
-        s = paths[0].scale.own(np.array([t]))
+        s = paths[0].scale.statement_value(np.array([t]))
         codes = Joint(paths, float(s[0])).labels(X[near]).codes_at(t)
         top, is_label = f[near].max(axis=1, keepdims=True), np.arange(len(paths)) == codes[:, None]
         f[near] = np.where(is_label, top, np.minimum(f[near], np.nextafter(top, -np.inf)))

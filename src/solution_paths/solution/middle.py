@@ -1,10 +1,10 @@
 """Free variables in the middle of their optimal values, where more than one is optimal.
 
-With the weights of a solution an optimal free variable v is one at which each row's value z is
-where its dual a allows it: at a knot or on a curved segment z is fixed, on a straight segment, of
-which a is the slope, it is anywhere between two knots. So the optimal v are a point or a polytope,
-between two breakpoints one whose bounds move along straight lines. The walk leaves v at a corner;
-what is handed out is the middle, which bends where another row becomes the bound: there are
+For given weights and duals, free variables v are optimal if each row's value z agrees with its dual
+a: at a knot or on a quadratic segment z is fixed; on a straight segment, whose slope is a, it may
+be anywhere between two knots. So the optimal v are a point or a polytope. Between two breakpoints
+the bounds of the polytope move along straight lines. The walk leaves v at a vertex; the path
+returns the middle. The middle bends where another row becomes the bound, so these parameters are
 breakpoints, too.
 """
 
@@ -21,7 +21,7 @@ from ..homotopy.track import Track
 from ..problem import Line
 from ..validation import Floats
 from .outliers import Partitions
-from .points import ALL, Places, Points
+from .points import ALL_COLUMNS, Places, Points
 from .undetermined import Nodes, Rows
 
 
@@ -30,17 +30,17 @@ def in_the_middle(
 ) -> Points:
     """Return the points of a walk with free variables in the middle of their optimal values.
 
-    At a breakpoint more may be optimal than on both sides: there it is that of the breakpoint.
+    At a breakpoint more values may be optimal than on both sides; their middle is taken.
     """
     if not statement.free or statement.parabolas is not None or len(points) < 2:
         return points
-    rows, made = Rows(line, statement, track, line.t0), _Nodes(points, statement)
+    rows, nodes = Rows(line, statement, track, line.t0), _Nodes(points, statement)
     last = 2 * (len(points) // 2) - 1
-    pairs = rows.loose(points, _pieces(points))
-    made.bend(rows.middles(points, pairs, endless=last if ray else -1))
-    pairs = rows.loose(points, np.repeat(_ends(points, ray)[:, None], 2, axis=1))
-    made.stand(rows.middles(points, pairs, made.known(pairs[:, 0])))
-    return made.points
+    pairs = rows.undetermined_pairs(points, _pieces(points))
+    nodes.bend(rows.middles(points, pairs, endless=last if ray else -1))
+    pairs = rows.undetermined_pairs(points, np.repeat(_ends(points, ray)[:, None], 2, axis=1))
+    nodes.stand(rows.middles(points, pairs, nodes.known(pairs[:, 0])))
+    return nodes.points
 
 
 def on_branches(
@@ -53,20 +53,20 @@ def on_branches(
 ) -> tuple[Points, Partitions]:
     """Return the points of a walk on branches of losses, and their partitions.
 
-    ``branch`` (n, P) says which branch each place of a sample belongs to.
+    ``branch`` (n, P) is the branch to which each place of a sample belongs.
     """
     if not statement.free or len(points) < 2:
         return points, partitions
-    rows, made = Rows(line, statement, track, 0.0, branch), _Nodes(points, statement)
-    pairs = rows.loose(points, _pieces(points))
-    made.bend(rows.middles(points, pairs, branch=partitions.at(pairs[:, 0])))
-    jumps = points.t[1:][np.diff(partitions.of) != 0]  # with two solutions each
-    own = _ends(points, False)
-    own = own[~np.isin(points.t[own], jumps)]
-    pairs = rows.loose(points, np.repeat(own[:, None], 2, axis=1))
-    known, branch = made.known(pairs[:, 0]), partitions.at(pairs[:, 0])
-    made.stand(rows.middles(points, pairs, known, branch=branch))
-    return made.points, partitions.some(made.places)
+    rows, nodes = Rows(line, statement, track, 0.0, branch), _Nodes(points, statement)
+    pairs = rows.undetermined_pairs(points, _pieces(points))
+    nodes.bend(rows.middles(points, pairs, branch=partitions.at(pairs[:, 0])))
+    jumps = points.t[1:][np.diff(partitions.of) != 0]  # two solutions at each
+    ends = _ends(points, False)
+    ends = ends[~np.isin(points.t[ends], jumps)]
+    pairs = rows.undetermined_pairs(points, np.repeat(ends[:, None], 2, axis=1))
+    known, branch = nodes.known(pairs[:, 0]), partitions.at(pairs[:, 0])
+    nodes.stand(rows.middles(points, pairs, known, branch=branch))
+    return nodes.points, partitions.some(nodes.places)
 
 
 def _pieces(points: Points) -> Places:
@@ -75,17 +75,20 @@ def _pieces(points: Points) -> Places:
 
 
 def _ends(points: Points, ray: bool) -> Places:
-    """Return the points at which pieces meet, or the path ends: on the piece of the double."""
-    own = np.arange(0, len(points) + 1, 2)
-    own[-1] -= 1
-    own[1:-1] -= points.low[own[1:-1]] > 0.0
-    return own[:-1] if ray else own
+    """Return one point for each parameter at which pieces meet, or the path ends.
+
+    It is on the piece that contains the parameter's double.
+    """
+    ends = np.arange(0, len(points) + 1, 2)
+    ends[-1] -= 1
+    ends[1:-1] -= points.low[ends[1:-1]] > 0.0
+    return ends[:-1] if ray else ends
 
 
 class _New(NamedTuple):
-    """New points, twice each: as the ends of pieces, and as the begins of the next ones.
+    """New points, each twice: as the end of a piece, and as the begin of the next one.
 
-    Each one's place, parameter, source, the free variables' row, and whether it counts alone.
+    For each: place, parameter, source, row of the free variables, and whether it counts alone.
     """
 
     before: Places
@@ -96,48 +99,48 @@ class _New(NamedTuple):
 
     @classmethod
     def of(cls, before: Places, t: Floats, source: Places, row: Places, alone: bool) -> _New:
-        """Return such points of places and so on."""
-        own = before, t, source, row, np.full(len(t), alone)
-        return cls(*(np.repeat(part, 2) for part in own))
+        """Return new points, each of them twice."""
+        arrays = before, t, source, row, np.full(len(t), alone)
+        return cls(*(np.repeat(part, 2) for part in arrays))
 
 
 class _Nodes:
-    """Points as they were walked, and what is to be handed out in their place."""
+    """The points of a walk, and changes of their free variables."""
 
     def __init__(self, points: Points, statement: Statement) -> None:
         n, p = statement.rows_and_variables
         self.walked, self.columns = points, slice(n + p - statement.free, n + p)
         self.size = statement.size
         self.t, self.source = points.t.copy(), np.arange(len(points))
-        self.row = np.full(len(points), -1)  # of what free variables are instead
+        self.row = np.full(len(points), -1)  # row of v, or -1 for the values of the walk
         self.v = np.zeros((0, statement.free))
         self.new: list[_New] = []
 
-    def known(self, which: Places) -> Floats:
-        """Return what the free variables at points are instead, nan where as they were walked."""
-        row = self.row[which]
-        found = np.full((len(row), self.v.shape[1]), np.nan)
-        found[row >= 0] = self.v[row[row >= 0]]
-        return found
+    def known(self, nodes: Places) -> Floats:
+        """Return the changed free variables at points, nan where they are those of the walk."""
+        row = self.row[nodes]
+        values = np.full((len(row), self.v.shape[1]), np.nan)
+        values[row >= 0] = self.v[row[row >= 0]]
+        return values
 
     def bend(self, nodes: Nodes) -> None:
-        """Let free variables have values at places of pieces, from each one's begin to its end."""
-        of, row, first, last = nodes.of, self._added(nodes.v), nodes.first, nodes.last
-        self.row[of[first]], self.row[of[last] + 1] = row[first], row[last]
-        end, moved = of[last] + 1, nodes.t[last] != self.t[of[last] + 1]
+        """Set the free variables on pieces, at nodes from each piece's begin to its end."""
+        piece, row, first, last = nodes.of, self._added(nodes.v), nodes.first, nodes.last
+        self.row[piece[first]], self.row[piece[last] + 1] = row[first], row[last]
+        end, moved = piece[last] + 1, nodes.t[last] != self.t[piece[last] + 1]
         self.t[end], self.source[end[moved]] = nodes.t[last], -1
         inner = ~(first | last)
         nowhere = np.full(np.count_nonzero(inner), -1)
-        self.new.append(_New.of(of[inner] + 1, nodes.t[inner], nowhere, row[inner], False))
+        self.new.append(_New.of(piece[inner] + 1, nodes.t[inner], nowhere, row[inner], False))
 
     def stand(self, nodes: Nodes) -> None:
-        """Let free variables have values at the parameters of points themselves."""
-        of, row = nodes.of[nodes.first], self._added(nodes.v[nodes.first])
-        before = of + of % 2  # the last point ends a piece
-        self.new.append(_New.of(before, self.t[of], of, row, True))
+        """Set the free variables at the parameters of points themselves."""
+        piece, row = nodes.of[nodes.first], self._added(nodes.v[nodes.first])
+        before = piece + piece % 2  # the last point ends a piece
+        self.new.append(_New.of(before, self.t[piece], piece, row, True))
 
     def _added(self, v: Floats) -> Places:
-        """Add values of the free variables; return which ones they are."""
+        """Append values of the free variables; return their row numbers."""
         self.v = np.concatenate([self.v, v])
         return np.arange(len(self.v) - len(v), len(self.v))
 
@@ -147,41 +150,41 @@ class _Nodes:
 
     @property
     def places(self) -> Places:
-        """Of each of these points, which one it was, or after which one of its piece it is."""
+        """For each resulting point, the point of the walk that it is, or that precedes it."""
         new = self._new
         source = np.where(new.source < 0, new.before - 1, new.source)
         return np.insert(np.arange(len(self.t)), new.before, source)
 
     @property
     def points(self) -> Points:
-        """The points with all that."""
+        """The points with all changes."""
         if not len(self.v):
             return self.walked
         before, *new = self._new
-        also = self.t, self.source, self.row, np.zeros(len(self.t), dtype=bool)
-        parts = zip(also, new, strict=True)
-        t, source, row, alone = (np.insert(own, before, other) for own, other in parts)
+        walked = self.t, self.source, self.row, np.zeros(len(self.t), dtype=bool)
+        parts = zip(walked, new, strict=True)
+        t, source, row, alone = (np.insert(array, before, added) for array, added in parts)
         low = np.insert(self.walked.low, before, 0.0)
-        own = _Midway(self.walked, t, source, row, self.v, self.columns.start, self.size)
-        return replace(self.walked, t=t, low=low, at=own, alone=np.flatnonzero(alone)[::2])
+        unknowns = _Midway(self.walked, t, source, row, self.v, self.columns.start, self.size)
+        return replace(self.walked, t=t, low=low, at=unknowns, alone=np.flatnonzero(alone)[::2])
 
 
 @dataclass(frozen=True, eq=False)
 class _Midway:
-    """Unknowns of points, some of them new ones between others, with other free variables.
+    """Unknowns of the points of a walk and of new points between them, with other free variables.
 
     Attributes
     ----------
     points : Points
-        As they were walked.
+        The points of the walk.
     t : (K,)
     source : (K,) of int
-        Which of these points each is, or -1 for a new one, at t.
+        Index of each point in ``points``, or -1 for a new one at t.
     row : (K,) of int
-        Which of v the free variables are, or -1 for those of the source.
+        The row of v that holds the free variables, or -1 for those of the source.
     v : (k, r)
     first, size : int
-        The first of the unknowns that are free variables, and how many unknowns there are.
+        The first column of the free variables, and the number of unknowns.
     """
 
     points: Points
@@ -192,14 +195,19 @@ class _Midway:
     first: int
     size: int
 
-    def __call__(self, which: Places, columns: slice = ALL) -> Floats:
-        which = np.asarray(which)
-        source, row = self.source[which], self.row[which]
-        found, new = self.points.at(np.maximum(source, 0), columns), source < 0
+    def __call__(self, nodes: Places, columns: slice = ALL_COLUMNS) -> Floats:
+        nodes = np.asarray(nodes)
+        source, row = self.source[nodes], self.row[nodes]
+        unknowns, new = self.points.at(np.maximum(source, 0), columns), source < 0
         if new.any():
-            found[new] = self.points.unknowns(self.t[which[new]], columns)
+            unknowns[new] = self.points.unknowns(self.t[nodes[new]], columns)
         begin, end, _ = columns.indices(self.size)
-        own = np.arange(self.first, self.first + self.v.shape[1])
-        inside, other = (begin <= own) & (own < end), np.flatnonzero(row >= 0)
-        found[np.ix_(other, own[inside] - begin)] = self.v[row[other]][:, inside]
-        return found
+        columns_of_v = np.arange(self.first, self.first + self.v.shape[1])
+        selected, replaced = (
+            (begin <= columns_of_v) & (columns_of_v < end),
+            np.flatnonzero(row >= 0),
+        )
+        unknowns[np.ix_(replaced, columns_of_v[selected] - begin)] = self.v[row[replaced]][
+            :, selected
+        ]
+        return unknowns

@@ -1,4 +1,4 @@
-"""A model as arrays: what a saved or pickled path knows of the function that stated it."""
+"""A model as arrays, for saved or pickled paths: it replaces the function that stated it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ Arrays = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """A model by its arrays: a callable of t that returns a `Problem`.
+    """A model given by its arrays: a callable of t that returns a `Problem`.
 
     Attributes
     ----------
     start : Problem
-        At t0.
+        The problem at t0.
     t0 : float
     rates, low : dict
         See `Line`.
     places, values : (3,) array, dict of (3, n) arrays
-        Values of functions at their first knots, quadratic in t, at three places.
+        Values of functions at their first knots, which are quadratic in t, at three parameters.
     """
 
     start: Problem
@@ -39,28 +39,28 @@ class Affine:
 
     @classmethod
     def of(cls, line: Line, low: float, high: float) -> Affine:
-        """Return a line's model, as it is between two parameters."""
+        """Return a line's model between two parameters."""
         if isinstance(line.model, cls):
             return line.model
         places = np.array([low, low + (high - low) / 2, high])
-        known: dict[str, list[Floats]] = {}
+        values_at_places: dict[str, list[Floats]] = {}
         for t in places.tolist():
-            for name, own in line.at(t).numbers():
+            for name, array in line.at(t).numbers():
                 if name.endswith(".value"):
-                    known.setdefault(name, []).append(own)
-        values = {name: np.stack(own) for name, own in known.items()}
+                    values_at_places.setdefault(name, []).append(array)
+        values = {name: np.stack(arrays) for name, arrays in values_at_places.items()}
         return cls(line.start, line.t0, line.rates, line.low, places, values)
 
     def __call__(self, t: float) -> Problem:
         """Return the problem at t."""
         numbers = {}
-        for name, own in self.start.numbers():
+        for name, array in self.start.numbers():
             rate, low, moved = self.rates[name], self.low[name], t - self.t0
-            there = own + rate * moved + low * moved if moved else own
-            numbers[name] = np.where(rate == 0.0, own, there)
+            moved_array = array + rate * moved + low * moved if moved else array
+            numbers[name] = np.where(rate == 0.0, array, moved_array)
         share = self._shares(t)
-        for name, own in self.values.items():
-            numbers[name] = own[0] if (own == own[0]).all() else share @ own
+        for name, array in self.values.items():
+            numbers[name] = array[0] if (array == array[0]).all() else share @ array
         return with_numbers(self.start, numbers)
 
     def _shares(self, t: float) -> Floats:
@@ -82,8 +82,8 @@ def with_numbers(problem: Problem, numbers: dict[str, Floats]) -> Problem:
 
     def pieces(name: str) -> Pieces:
         prefix = f"{name}."
-        own = {k.removeprefix(prefix): v for k, v in numbers.items() if k.startswith(prefix)}
-        return Pieces(**own)
+        fields = {k.removeprefix(prefix): v for k, v in numbers.items() if k.startswith(prefix)}
+        return Pieces(**fields)
 
     groups = [replace(g, pieces=pieces(f"losses[{k}]")) for k, g in enumerate(problem.losses)]
     constraint = problem.constraint
@@ -112,30 +112,30 @@ def to_arrays(model: Affine) -> tuple[dict[str, Any], Arrays]:
         "penalty": problem.penalty is not None,
         "constraint": problem.constraint is not None,
     }
-    for name, own in problem.matrices():
-        if name != "ridge" and own is not None:
-            plain[name] = put_matrix(own, name, arrays)
+    for name, matrix in problem.matrices():
+        if name != "ridge" and matrix is not None:
+            plain[name] = put_matrix(matrix, name, arrays)
     return plain, arrays
 
 
 def numbers_of(model: Affine) -> Arrays:
-    """Return the arrays of a model but for its matrices."""
+    """Return the arrays of a model without its matrices."""
     arrays = {"places": model.places}
-    arrays |= {f"start/{name}": own for name, own in model.start.numbers()}
-    arrays |= {f"rate/{name}": own for name, own in model.rates.items()}
-    arrays |= {f"low/{name}": own for name, own in model.low.items()}
-    return arrays | {f"value/{name}": own for name, own in model.values.items()}
+    arrays |= {f"start/{name}": array for name, array in model.start.numbers()}
+    arrays |= {f"rate/{name}": array for name, array in model.rates.items()}
+    arrays |= {f"low/{name}": array for name, array in model.low.items()}
+    return arrays | {f"value/{name}": array for name, array in model.values.items()}
 
 
-def like(model: Affine, arrays: Arrays) -> Affine:
-    """Return the model with the same matrices and these numbers."""
+def with_arrays(model: Affine, arrays: Arrays) -> Affine:
+    """Return the model with the same matrices and other numbers."""
     start = with_numbers(model.start, _within(arrays, "start/"))
     rates, low, values = (_within(arrays, f"{part}/") for part in ("rate", "low", "value"))
     return Affine(start, model.t0, rates, low, arrays["places"], values)
 
 
 def from_arrays(plain: dict[str, Any], arrays: Arrays) -> Affine:
-    """Return a model from what `to_arrays` gave."""
+    """Return a model from the output of `to_arrays`."""
     numbers = _within(arrays, "start/")
 
     def pieces(name: str) -> Pieces:
@@ -162,7 +162,7 @@ def from_arrays(plain: dict[str, Any], arrays: Arrays) -> Affine:
         features=plain["features"],
     )
     rates, low, values = (_within(arrays, f"{part}/") for part in ("rate", "low", "value"))
-    low = {name: low.get(name, np.zeros_like(own)) for name, own in rates.items()}
+    low = {name: low.get(name, np.zeros_like(rate)) for name, rate in rates.items()}
     return Affine(problem, plain["t0"], rates, low, arrays["places"], values)
 
 
@@ -171,9 +171,9 @@ def _within(arrays: Arrays, prefix: str) -> Arrays:
 
 
 def put_matrix(X: Any, name: str, arrays: Arrays) -> Any:
-    """Put a matrix into arrays; return what tells how to take it out."""
+    """Put a matrix into arrays; return a description for `take_matrix`."""
     if isinstance(X, Product):
-        return [put_matrix(own, f"{name}/{k}", arrays) for k, own in enumerate(X.factors)]
+        return [put_matrix(factor, f"{name}/{k}", arrays) for k, factor in enumerate(X.factors)]
     if isinstance(X, Repeated):
         return {"times": X.times, "of": put_matrix(X.X, f"{name}/of", arrays)}
     X = entries(X) if not isinstance(X, np.ndarray) else X
@@ -187,7 +187,9 @@ def put_matrix(X: Any, name: str, arrays: Arrays) -> Any:
 def take_matrix(how: Any, name: str, arrays: Arrays) -> Any:
     """Return a matrix that `put_matrix` put into arrays."""
     if isinstance(how, list):
-        return Product(*(take_matrix(own, f"{name}/{k}", arrays) for k, own in enumerate(how)))
+        return Product(
+            *(take_matrix(factor, f"{name}/{k}", arrays) for k, factor in enumerate(how))
+        )
     if isinstance(how, dict) and "times" in how:
         return Repeated(take_matrix(how["of"], f"{name}/of", arrays), how["times"])
     if isinstance(how, dict):

@@ -1,4 +1,4 @@
-"""Paths of local optima, with jumps: what `outlier_svm_path` and `outlier_svr_path` return."""
+"""Paths of local optima, with jumps, as `outlier_svm_path` and `outlier_svr_path` return them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ..verify import Answer, judge, objectives
 from ..verify.partitions import AtThreshold, at_threshold
 from ..verify.verdict import Certificate, Verdict
 from .model import Affine
-from .path import ENTRIES, SolutionPath
+from .path import UNKNOWNS_JUDGED, SolutionPath
 from .points import Places, Points
-from .recorded import FORGOTTEN, Parameters
-from .sums import BLOCK
+from .recorded import MISSING, Parameters
+from .sums import SOLUTIONS_SUMMED
 
 SIDES = ("after", "before")
 
 
 class Partitions(NamedTuple):
-    """The branches that samples are on at recorded points: rows (J, n), and which one (K,)."""
+    """The branches of samples at recorded points: rows (J, n), and the row of each point (K,)."""
 
     rows: NDArray[np.int8]
     of: Places
@@ -38,12 +38,12 @@ class Partitions(NamedTuple):
         return self.rows[self.of[points]]
 
     def some(self, points: Any) -> Partitions:
-        """Return those of some points."""
+        """Return the partitions of some points."""
         return Partitions(self.rows, self.of[points])
 
 
 class Jump(NamedTuple):
-    """A place where a path leaves one local optimum for a better one.
+    """A jump of a path from a local optimum to a better one.
 
     Attributes
     ----------
@@ -68,11 +68,13 @@ class OutlierCertificate(Certificate):
     Attributes
     ----------
     at_threshold : int
-        Points with samples at the threshold z = s, ends of jumps among them, but not the solutions
-        just before a jump. All other points are local optima where the certificate holds.
+        The number of points with samples at the threshold z = s, including ends of jumps, but not
+        the solutions just before a jump. All other points are local optima where the certificate
+        holds.
     not_local, undecided_local : int
-        Of these, points that are not local optima (some of the 2^k partitions of the k samples has
-        a better solution near by), and points with too many samples at the threshold to say.
+        The number of these points that are not local optima (some of the 2^k partitions of the k
+        samples has a better solution near by), and of those with too many samples at the threshold
+        to decide.
     """
 
     at_threshold: int = 0
@@ -112,18 +114,19 @@ class OutlierPath(SolutionPath):
     def __getstate__(self) -> dict[str, Any]:
         models, _ = self._models()
         lines = tuple(
-            replace(line, model=own) for line, own in zip(self.branches.lines, models, strict=True)
+            replace(line, model=model)
+            for line, model in zip(self.branches.lines, models, strict=True)
         )
         branches = replace(self.branches, lines=lines, losses=None)
         points = replace(Points.from_arrays(**self.points.arrays()), first=self.points.first)
         return vars(self) | {"line": lines[0], "branches": branches, "points": points}
 
     def _models(self) -> tuple[list[Affine], dict[str, Any]]:
-        """Return the models of branches by their arrays, and what else a file holds."""
+        """Return the models of branches as arrays, and further content for a file."""
         ends = float(self.points.t[0]), float(self.points.t[-1])
         models = [Affine.of(line, *ends) for line in self.branches.lines]
-        own = {"main": self.branches.main, "falls": self.falls}
-        return models, own | {"partitions": self.partitions.rows, "of": self.partitions.of}
+        content = {"main": self.branches.main, "falls": self.falls}
+        return models, content | {"partitions": self.partitions.rows, "of": self.partitions.of}
 
     @classmethod
     def _stored(
@@ -131,12 +134,12 @@ class OutlierPath(SolutionPath):
         lines: list[Line],
         statement: Statement,
         points: Points,
-        more: dict[str, Any],
+        content: dict[str, Any],
         **options: Any,
     ) -> OutlierPath:
-        """Return the path that was kept in a file."""
-        partitions, falls = Partitions(more["partitions"], more["of"]), bool(more["falls"])
-        branches = Branches(tuple(lines), more["main"])
+        """Return the path from the content of a file."""
+        partitions, falls = Partitions(content["partitions"], content["of"]), bool(content["falls"])
+        branches = Branches(tuple(lines), content["main"])
         return cls(branches, statement, points, partitions, falls=falls, **options)
 
     @property
@@ -145,11 +148,11 @@ class OutlierPath(SolutionPath):
         return self
 
     def _in_order(self, nodes: Places) -> Places:
-        """Return recorded points, which ascend, in the order in which they were found."""
+        """Return recorded points, which are ascending, in the order of the walk."""
         return len(self.points) - 1 - nodes if self.falls else nodes
 
     def _until(self, last: int) -> OutlierPath:
-        """Return the path from where it was begun to one of its recorded points."""
+        """Return the path from its start to one of its recorded points."""
         return OutlierPath(
             self.branches,
             self.statement,
@@ -163,8 +166,8 @@ class OutlierPath(SolutionPath):
 
     # -- sides of jumps -----------------------------------------------------------------------
 
-    def _facing(self, side: str) -> OutlierPath:
-        """Return this path, or a view of it from the other side of jumps."""
+    def _side_view(self, side: str) -> OutlierPath:
+        """Return this path, or a view of it with solutions from the other side of jumps."""
         first = (check_choice(side, "side", SIDES) == "after") == self.falls
         if first == self.points.first:
             return self
@@ -172,9 +175,7 @@ class OutlierPath(SolutionPath):
         other.points = replace(self.points, first=first)
         return other
 
-    def dual(
-        self, t: float | Parameters = FORGOTTEN, group: int = 0, side: str = "after"
-    ) -> Floats:
+    def dual(self, t: float | Parameters = MISSING, group: int = 0, side: str = "after") -> Floats:
         """Return the (n,) duals at parameter t, or (n, k) at k parameters.
 
         In classification 0 <= alpha_i <= C, or C theta for outliers; in regression signed.
@@ -196,11 +197,11 @@ class OutlierPath(SolutionPath):
         >>> path.dual(s, side="before").round(3)[-1].item(), path.dual(s).round(3)[-1].item()
         (1.0, 0.0)
         """
-        return super(OutlierPath, self._facing(side)).dual(t, group)
+        return super(OutlierPath, self._side_view(side)).dual(t, group)
 
-    def coef(self, t: float | Parameters = FORGOTTEN, side: str = "after") -> Floats:
+    def coef(self, t: float | Parameters = MISSING, side: str = "after") -> Floats:
         """Return the (d,) coefficients at t, or (d, k) at k parameters; not of a kernel."""
-        return super(OutlierPath, self._facing(side)).coef(t)
+        return super(OutlierPath, self._side_view(side)).coef(t)
 
     @overload  # type: ignore[override]  # a call without t is an error
     def intercept(self, t: float, side: str = "after") -> float: ...
@@ -208,36 +209,36 @@ class OutlierPath(SolutionPath):
     @overload
     def intercept(self, t: Parameters, side: str = "after") -> Floats: ...
 
-    def intercept(self, t: float | Parameters = FORGOTTEN, side: str = "after") -> float | Floats:
+    def intercept(self, t: float | Parameters = MISSING, side: str = "after") -> float | Floats:
         """Return b of f(x) = w.x + b at t, or (k,) of them; of machines without a bias 0."""
-        found: float | Floats = super(OutlierPath, self._facing(side)).intercept(t)
-        return found
+        bias: float | Floats = super(OutlierPath, self._side_view(side)).intercept(t)
+        return bias
 
-    def expansion(self, t: float | Parameters = FORGOTTEN, side: str = "after") -> Floats:
+    def expansion(self, t: float | Parameters = MISSING, side: str = "after") -> Floats:
         """Return the coefficients (n,) or (n, k) of rows; see `SolutionPath.expansion`."""
-        return super(OutlierPath, self._facing(side)).expansion(t)
+        return super(OutlierPath, self._side_view(side)).expansion(t)
 
     def decision_function(
-        self, X_new: Rows, t: float | Parameters = FORGOTTEN, side: str = "after"
+        self, X_new: Rows, t: float | Parameters = MISSING, side: str = "after"
     ) -> Floats:
         """Return the (m,) values f(x) at t, or (m, k) at k parameters."""
-        return super(OutlierPath, self._facing(side)).decision_function(X_new, t)
+        return super(OutlierPath, self._side_view(side)).decision_function(X_new, t)
 
     def predict(
-        self, X_new: Rows, t: float | Parameters = FORGOTTEN, side: str = "after"
+        self, X_new: Rows, t: float | Parameters = MISSING, side: str = "after"
     ) -> NDArray[Any]:
         """Return (m,) predicted labels or values at t, or (m, k) at k parameters.
 
         Where f is 0 the more frequent label of the training rows is predicted.
         """
-        return super(OutlierPath, self._facing(side)).predict(X_new, t)
+        return super(OutlierPath, self._side_view(side)).predict(X_new, t)
 
     # -- partitions ----------------------------------------------------------------------------
 
     def partition_at(
-        self, t: float | Parameters = FORGOTTEN, side: str = "after"
+        self, t: float | Parameters = MISSING, side: str = "after"
     ) -> NDArray[np.int8]:
-        """Return the branches (n,) that samples are on at t, or (n, k), from low to high values.
+        """Return the branches (n,) of samples at t, or (n, k), numbered from low to high values.
 
         Examples
         --------
@@ -247,24 +248,24 @@ class OutlierPath(SolutionPath):
         >>> path.partition_at(0.5).tolist()  # the last value is too low by more than s
         [1, 1, 1, 1, 0]
         """
-        own, facing = self._own(t), self._facing(side)
-        found = facing._partitions(own, facing.points.find(own)[0]).T
-        return found[:, 0] if np.ndim(t) == 0 else found
+        s, facing = self._statement_parameters(t), self._side_view(side)
+        partitions = facing._partitions(s, facing.points.find(s)[0]).T
+        return partitions[:, 0] if np.ndim(t) == 0 else partitions
 
     def _partitions(self, t: Floats, nodes: Places) -> NDArray[np.int8]:
-        """Return partitions (k, n) at parameters beside recorded points.
+        """Return partitions (k, n) at parameters, by recorded points beside them.
 
-        Values of rows of zeros are 0, and their thresholds may pass them.
+        The value of a row of zeros is always 0, and its threshold may pass 0.
         """
-        found, still = self.partitions.at(nodes), self.branches.still
-        if still.any():
-            zero = np.zeros(len(still))
-            for k, at in enumerate(t.tolist()):
-                found[k, still] = self.branches.at_values(at, zero)[still]
-        return found
+        partitions, constant = self.partitions.at(nodes), self.branches.still
+        if constant.any():
+            zero = np.zeros(len(constant))
+            for k, parameter in enumerate(t.tolist()):
+                partitions[k, constant] = self.branches.at_values(parameter, zero)[constant]
+        return partitions
 
-    def outliers(self, t: float = FORGOTTEN, side: str = "after") -> NDArray[np.bool_]:
-        """Return (n,) bools: who counts as an outlier at t.
+    def outliers(self, t: float = MISSING, side: str = "after") -> NDArray[np.bool_]:
+        """Return (n,) bools: which samples are outliers at t.
 
         Examples
         --------
@@ -276,13 +277,13 @@ class OutlierPath(SolutionPath):
         check_number(t, self.parameter)
         return np.asarray(self.partition_at(t, side) != self.branches.main)
 
-    def _inside(self, duals: Floats, own: Floats, group: int) -> Floats:
-        """Return duals (n, k) as they were walked; of rows of zeros what their losses say."""
-        still = np.flatnonzero(self.branches.still)
-        for k, t in enumerate(own.tolist() if len(still) else []):
+    def _within_bounds(self, duals: Floats, s: Floats, group: int) -> Floats:
+        """Return duals (n, k) of the walk, and of rows of zeros from the slopes of their losses."""
+        constant = np.flatnonzero(self.branches.still)
+        for k, t in enumerate(s.tolist() if len(constant) else []):
             zero = np.zeros(len(duals))
             f = self.branches.functions(t, self.branches.at_values(t, zero))
-            duals[still, k] = -slope_at(f, zero)[still]
+            duals[constant, k] = -slope_at(f, zero)[constant]
         return duals
 
     # -- jumps ---------------------------------------------------------------------------------
@@ -291,8 +292,8 @@ class OutlierPath(SolutionPath):
     def jumps(self) -> list[Jump]:
         """The jumps in the order of the walk: theta falls, s grows in classification, else falls.
 
-        Computed from the data and the duals on both sides, in about the time of a certificate of
-        as many points.
+        They are computed from the data and the duals on both sides, in about the time of a
+        certificate of as many points.
 
         Examples
         --------
@@ -303,27 +304,27 @@ class OutlierPath(SolutionPath):
         ([4], True)
         """
         ends = self._sides_of_jumps
-        parts = [objectives(*own) for own, _ in self._answers(ends.ravel(), np.empty(0))]
+        parts = [objectives(*stated) for stated, _ in self._answers(ends.ravel(), np.empty(0))]
         values = np.concatenate(parts or [np.empty(0)]).reshape(2, -1)
-        out = self.partitions.at(ends) != self.branches.main
-        found = [
+        outlying = self.partitions.at(ends) != self.branches.main
+        jumps = [
             Jump(
                 float(self.points.t[ends[0, k]]),
                 float(values[0, k]),
                 float(values[1, k]),
-                np.flatnonzero(~out[0, k] & out[1, k]),
-                np.flatnonzero(out[0, k] & ~out[1, k]),
+                np.flatnonzero(~outlying[0, k] & outlying[1, k]),
+                np.flatnonzero(outlying[0, k] & ~outlying[1, k]),
             )
             for k in range(ends.shape[1])
         ]
-        return found[::-1] if self.falls else found
+        return jumps[::-1] if self.falls else jumps
 
     @cached_property
     def _sides_of_jumps(self) -> Places:
         """The recorded points (2, k) from and to which the path jumps."""
         ends = np.stack(self._both_sides(np.unique(self.points.t)))
         ends = ends[::-1] if self.falls else ends
-        before, after = (self.partitions.of[own] for own in ends)
+        before, after = (self.partitions.of[points] for points in ends)
         rows = self.partitions.rows
         return np.asarray(ends[:, (rows[before] != rows[after]).any(axis=1)])
 
@@ -331,11 +332,13 @@ class OutlierPath(SolutionPath):
         return self._sides_of_jumps.T.ravel()
 
     def _both_sides(self, t: Floats) -> tuple[Places, Places]:
-        """Return the first and the last of the points at parameters of recorded ones."""
-        first, last = (replace(self.points, first=own).find(t)[0] for own in (True, False))
+        """Return the first and the last of the recorded points at their parameters."""
+        first, last = (
+            replace(self.points, first=first_counts).find(t)[0] for first_counts in (True, False)
+        )
         return first, last
 
-    def objective_value(self, t: float = FORGOTTEN, side: str = "after") -> float:
+    def objective_value(self, t: float = MISSING, side: str = "after") -> float:
         """Return the objective at t, recomputed from the data.
 
         Examples
@@ -346,7 +349,7 @@ class OutlierPath(SolutionPath):
         >>> path.objective_value(0.0) < path.objective_value(1.0)
         True
         """
-        return super(OutlierPath, self._facing(side)).objective_value(t)
+        return super(OutlierPath, self._side_view(side)).objective_value(t)
 
     @property
     def recorded_duals(self) -> Floats:
@@ -354,8 +357,8 @@ class OutlierPath(SolutionPath):
         nodes = np.arange(len(self.points))
         return self._picture().dual_at(nodes)
 
-    def at_threshold(self, t: float = FORGOTTEN, side: str = "after") -> AtThreshold:
-        """Return which samples are at the threshold at t, and whether that is a local optimum.
+    def at_threshold(self, t: float = MISSING, side: str = "after") -> AtThreshold:
+        """Return the samples at the threshold at t, and whether the solution is a local optimum.
 
         Examples
         --------
@@ -365,15 +368,15 @@ class OutlierPath(SolutionPath):
         True
         """
         check_number(t, self.parameter)
-        facing = self._facing(side)
-        return facing._at_threshold(np.empty(0, dtype=np.int64), facing._own(t))[0]
+        facing = self._side_view(side)
+        return facing._at_threshold(np.empty(0, dtype=np.int64), facing._statement_parameters(t))[0]
 
-    def _problems(self, own: Floats) -> tuple[list[Problem], Answer]:
-        """Return the convex problems of partitions at parameters, and the answer to them."""
-        ((stated, _),) = self._answers(np.empty(0, dtype=np.int64), own)
+    def _problems(self, s: Floats) -> tuple[list[Problem], Answer]:
+        """Return the convex problems of the partitions at parameters, and the path's answer."""
+        ((stated, _),) = self._answers(np.empty(0, dtype=np.int64), s)
         return stated
 
-    def stated_at(self, t: float = FORGOTTEN, side: str = "after") -> tuple[Problem, Answer]:
+    def stated_at(self, t: float = MISSING, side: str = "after") -> tuple[Problem, Answer]:
         """Return the convex problem of the partition at t, and the path's answer to it.
 
         Examples
@@ -384,8 +387,8 @@ class OutlierPath(SolutionPath):
         >>> judge(*outlier_svm_path(X, y, C=1.0).stated_at(0.0)).status
         'holds'
         """
-        facing = self._facing(side)
-        (problem,), answer = facing._problems(facing._own(t))
+        facing = self._side_view(side)
+        (problem,), answer = facing._problems(facing._statement_parameters(t))
         return problem, answer.alone()
 
     # -- certificate ---------------------------------------------------------------------------
@@ -400,7 +403,7 @@ class OutlierPath(SolutionPath):
         """Judge solutions by code that reads the statement and knows nothing of the walk.
 
         Each solution is judged as the optimum of the convex problem of its partition. Where samples
-        are at the threshold, all partitions of these are looked at: a solution that is optimal for
+        are at the threshold, all partitions of these are tested: a solution that is optimal for
         each is a local optimum.
 
         Parameters
@@ -420,18 +423,20 @@ class OutlierPath(SolutionPath):
         check_number(seed, "seed", least=0, whole=True)
         nodes, others = np.empty(0, dtype=np.int64), np.empty(0)
         if at is not None:
-            others = self._own(at)
+            others = self._statement_parameters(at)
         else:
             nodes, others = self._some(n_random, seed, at_breakpoints)
-        plain = self._summary(*self._judged(nodes, others))
+        certificate = self._summary(*self._judged(nodes, others))
         first, last = self._both_sides(np.unique(self.points.t[nodes]))
         optima = self._local_optima(first if self.falls else last, others)
-        return OutlierCertificate(**(vars(plain) | optima))
+        return OutlierCertificate(**(vars(certificate) | optima))
 
     def _judged(self, nodes: Places, others: Floats, anew: bool = True) -> tuple[Floats, Verdict]:
-        """Return parameters, and what the judge says of recorded points, then of others."""
-        found = [(t, judge(*own)) for own, t in self._answers(nodes, others)]
-        return np.concatenate([t for t, _ in found]), Verdict.together([own for _, own in found])
+        """Return parameters, and the verdicts on recorded points, then on others."""
+        judged = [(t, judge(*stated)) for stated, t in self._answers(nodes, others)]
+        return np.concatenate([t for t, _ in judged]), Verdict.together(
+            [verdict for _, verdict in judged]
+        )
 
     def _answers(
         self, nodes: Places, others: Floats
@@ -439,45 +444,49 @@ class OutlierPath(SolutionPath):
         """Yield problems of partitions, answers and parameters, see `_unknowns`."""
         for t, u, partitions in self._unknowns(nodes, others):
             w, v = self._read(u[:, self.statement.held], t)
-            duals = self._inside(self.statement.answer(u)[2][0].T.copy(), t, 0)
-            pairs = zip(t.tolist(), partitions, strict=True)
-            stated = [self.branches.problem(*own) for own in pairs]
+            duals = self._within_bounds(self.statement.answer(u)[2][0].T.copy(), t, 0)
+            partitions_at = zip(t.tolist(), partitions, strict=True)
+            stated = [self.branches.problem(*pair) for pair in partitions_at]
             yield (stated, Answer(w.T, v.T, [duals])), t
 
     def _unknowns(
         self, nodes: Places, others: Floats
     ) -> Iterator[tuple[Floats, Floats, NDArray[np.int8]]]:
         """Yield parameters, unknowns and partitions of recorded points and others, in blocks."""
-        block = max(1, min(BLOCK, ENTRIES // self.statement.size))
+        size = max(1, min(SOLUTIONS_SUMMED, UNKNOWNS_JUDGED // self.statement.size))
         begin, end = self._both_sides(self.points.t[nodes])
-        nodes = np.where(nodes <= begin, begin, end)  # others at a parameter are nobody's
-        for first in range(0, len(nodes), block):
-            own = nodes[first : first + block]
-            t = self.points.t[own]
-            yield t, self.points.at(own), self._partitions(t, own)
-        for first in range(0, len(others), block):
-            t = others[first : first + block]
+        nodes = np.where(nodes <= begin, begin, end)  # points between both sides aren't read
+        for first in range(0, len(nodes), size):
+            block = nodes[first : first + size]
+            t = self.points.t[block]
+            yield t, self.points.at(block), self._partitions(t, block)
+        for first in range(0, len(others), size):
+            t = others[first : first + size]
             yield t, self.points.unknowns(t), self._partitions(t, self.points.find(t)[0])
 
     def _local_optima(self, nodes: Places, others: Floats) -> dict[str, int]:
-        """Count, of recorded points and others, those at a threshold and the local optima."""
-        found = [own.local for own in self._at_threshold(nodes, others) if len(own.samples)]
+        """Count the points with samples at a threshold, and those that aren't local optima."""
+        optima = [
+            threshold.local
+            for threshold in self._at_threshold(nodes, others)
+            if len(threshold.samples)
+        ]
         return {
-            "at_threshold": len(found),
-            "not_local": sum(local is False for local in found),
-            "undecided_local": sum(local is None for local in found),
+            "at_threshold": len(optima),
+            "not_local": sum(local is False for local in optima),
+            "undecided_local": sum(local is None for local in optima),
         }
 
     def _at_threshold(self, nodes: Places, others: Floats) -> list[AtThreshold]:
-        """Return who is at a threshold, of recorded points and others."""
-        found = []
+        """Return the samples at a threshold, at recorded points and others."""
+        thresholds = []
         for s, u, partitions in self._unknowns(nodes, others):
             w, v = self._read(u[:, self.statement.held], s)
-            a = self._inside(self.statement.answer(u)[2][0].T.copy(), s, 0)
+            a = self._within_bounds(self.statement.answer(u)[2][0].T.copy(), s, 0)
             z = self.branches.values(w.T, v.T)
             for k, t in enumerate(s.tolist()):
-                found.append(at_threshold(self.branches, t, partitions[k], z[:, k], a[:, k]))
-        return found
+                thresholds.append(at_threshold(self.branches, t, partitions[k], z[:, k], a[:, k]))
+        return thresholds
 
     @property
     def _jumps_at(self) -> list[float]:

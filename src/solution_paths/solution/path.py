@@ -21,26 +21,26 @@ from .kinks import kinks
 from .metrics import JUDGED, Judge, Metric, check_metric
 from .points import Places, Points
 from .reading import NUMBERS
-from .recorded import FORGOTTEN, Parameters, RecordedPath, single
+from .recorded import MISSING, Parameters, RecordedPath, single
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SCALES = ("C", "lam", "lam1", "lam2")  # parameters whose logarithm counts
-RAYS = (1.5, 10.0)  # times the last breakpoint: where a ray is looked at
-TOGETHER = 512  # solutions that are judged together, ...
-ENTRIES = 200_000  # ... or as many as have so many unknowns
+SCALES = ("C", "lam", "lam1", "lam2")  # parameters on a logarithmic scale
+RAY_FACTORS = (1.5, 10.0)  # times the last breakpoint: where a ray is judged
+SOLUTIONS_JUDGED = 512  # solutions that are judged together, ...
+UNKNOWNS_JUDGED = 200_000  # ... or fewer, with at most this many unknowns
 
 
 class Onward(NamedTuple):
-    """How a path in weights of samples goes on.
+    """How to continue a path in weights of samples.
 
     Attributes
     ----------
     to : callable
-        Of the path and new weights, returns the path to these.
+        Takes the path and new weights, returns the path to these.
     weights : (n,) array
-        At its end.
+        Weights at its end.
     labels : (n,) array, or None in regression
     """
 
@@ -55,11 +55,11 @@ class SolutionPath(RecordedPath):
     Solutions move along straight lines between breakpoints, in the parameter or in its inverse.
     Functions such as `solution_path` and `svr_path` return it.
 
-    Where more than one value of a free variable (a bias, a threshold, a margin) is optimal beside
-    the weights, what is handed out is the middle of these values, as LIBSVM's bias is: at every
-    parameter, so that a path may jump at a breakpoint where they become more or fewer. Of several
-    free variables it is that of the first, then that of the second beside it, and so on. Where
-    values are bounded on one side alone it is the bound.
+    Where more than one value of a free variable (a bias, a threshold, a margin) is optimal for the
+    weights, the path returns the middle of these values, as LIBSVM does for the bias. It does so at
+    every parameter, so that it may jump at a breakpoint where the set of optimal values changes. Of
+    several free variables the middle of the first is taken, then that of the second for this value,
+    and so on. A set that is bounded on one side only is represented by its bound.
 
     Attributes
     ----------
@@ -67,10 +67,10 @@ class SolutionPath(RecordedPath):
         Name of the parameter.
     breakpoints : (K,) array
         Parameters at which the active set changes, or the middle of a free variable bends,
-        ascending, each once, finite ends included. Where rows are tied many changes move duals
-        alone; `kinks` returns those at which the solution turns.
+        ascending, each once, finite ends included. Where rows are tied many changes affect duals
+        only; `kinks` returns those at which the solution changes direction.
     range : (float, float)
-        Least and largest parameter; infinite where the path goes on for ever.
+        Least and largest parameter; infinite where the path is unbounded.
     diagnostics : dict
         Counts of the walk: its events.
 
@@ -84,7 +84,7 @@ class SolutionPath(RecordedPath):
     ([0.4], 0.5)
     """
 
-    walk: Homotopy | None = None  # that another path can carry on
+    walk: Homotopy | None = None  # from which another path can continue
     onward: Onward | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class SolutionPath(RecordedPath):
 
     @property
     def straight(self) -> SolutionPath:
-        """The same path in the statement's own parameter, where it is piecewise linear."""
+        """The same path in the statement's parameter, in which it is piecewise linear."""
         name = f"1 / {self.parameter}" if self.scale.inverse else self.parameter
         return SolutionPath(
             self.line,
@@ -115,15 +115,15 @@ class SolutionPath(RecordedPath):
     def continue_to(self, new_weights: ArrayLike) -> SolutionPath:
         """Return the path from this one's end to new weights of samples.
 
-        The factorisation is carried on, so that a sequence of updates costs only its events. A
-        path in such weights can be continued once, and only in the process that computed it: not
-        one that was loaded, unpickled or copied.
+        The factorisation is reused, so that a sequence of updates costs only its events. A path in
+        weights can be continued once, and only in the process that computed it: not if it was
+        loaded, unpickled or copied.
 
         Parameters
         ----------
         new_weights : (n,) array
-            Weights at the end of the new path, >= 0, in the order of X's rows (an index of a
-            Series is not looked at).
+            Weights at the end of the new path, >= 0, in the order of X's rows (the index of a
+            Series is ignored).
 
         Returns
         -------
@@ -143,7 +143,7 @@ class SolutionPath(RecordedPath):
         return self.check_continuable().to(self, new_weights)
 
     def check_continuable(self) -> Onward:
-        """Return how `continue_to` goes on; raise a ValueError if it can't.
+        """Return how `continue_to` continues the path; raise a ValueError if it can't.
 
         Examples
         --------
@@ -165,7 +165,7 @@ class SolutionPath(RecordedPath):
     # -- solutions ----------------------------------------------------------------------------
 
     def _until(self, last: int) -> SolutionPath:
-        """Return the path from where it was begun to one of its recorded points."""
+        """Return the path from its start to one of its recorded points."""
         return self._part(self.points.until(last), False)
 
     def _since(self, first: int) -> SolutionPath:
@@ -184,7 +184,7 @@ class SolutionPath(RecordedPath):
             diagnostics=self.diagnostics,
         )
 
-    def objective_value(self, t: float = FORGOTTEN) -> float:
+    def objective_value(self, t: float = MISSING) -> float:
         """Return the objective at t, recomputed from the data.
 
         Examples
@@ -194,26 +194,26 @@ class SolutionPath(RecordedPath):
         >>> round(path.objective_value(1.0), 9)
         3.0
         """
-        own, scale = self._own(t), self.scale
-        if t == 0 and scale.inverse and scale.divided:  # the limit, as w stands still
-            own = self._own(self.breakpoints[0] * np.array([0.5, 0.25]))
-            low, high = self._primal(own)
-            return float((high - low) / (own[1] - own[0]) * scale.unit * scale.objective)
-        factor = float(scale.value(own)[0]) if scale.divided else 1.0
-        return float(self._primal(own)[0]) * factor * scale.objective
+        s, scale = self._statement_parameters(t), self.scale
+        if t == 0 and scale.inverse and scale.divided:  # the limit, since w is constant there
+            s = self._statement_parameters(self.breakpoints[0] * np.array([0.5, 0.25]))
+            low, high = self._primal(s)
+            return float((high - low) / (s[1] - s[0]) * scale.unit * scale.objective)
+        factor = float(scale.value(s)[0]) if scale.divided else 1.0
+        return float(self._primal(s)[0]) * factor * scale.objective
 
-    def _primal(self, own: Floats) -> Floats:
-        return np.asarray(self._judged(np.empty(0, dtype=np.int64), own)[1].primal)
+    def _primal(self, s: Floats) -> Floats:
+        return np.asarray(self._judged(np.empty(0, dtype=np.int64), s)[1].primal)
 
-    def decision_function(self, X_new: Rows, t: float | Parameters = FORGOTTEN) -> Floats:
+    def decision_function(self, X_new: Rows, t: float | Parameters = MISSING) -> Floats:
         """Return the (m,) values f(x) at t, or (m, k) at k parameters.
 
-        Of several outputs (m, o) or (m, o, k).
+        With several outputs (m, o) or (m, o, k).
 
         Parameters
         ----------
         X_new : (m, d) array or CSR
-            Rows; where a kernel is precomputed, the (m, n) kernel values with the training rows.
+            Rows; with a precomputed kernel, the (m, n) kernel values with the training rows.
         t : float or (k,) array
             Parameter value, or several in any order.
 
@@ -232,10 +232,10 @@ class SolutionPath(RecordedPath):
         f = f[:, 0] if f.shape[1] == 1 else f
         return f[..., 0] if single(t) else f
 
-    def predict(self, X_new: Rows, t: float | Parameters = FORGOTTEN) -> NDArray[Any]:
+    def predict(self, X_new: Rows, t: float | Parameters = MISSING) -> NDArray[Any]:
         """Return (m,) predicted labels or values at t, or (m, k) at k parameters.
 
-        Of two labels the larger one where f >= 0; see `decision_function`.
+        Of two labels the larger one is predicted where f >= 0; see `decision_function`.
 
         Examples
         --------
@@ -247,26 +247,26 @@ class SolutionPath(RecordedPath):
         rows = self.reading.checked(X_new)
         if self.reading.kind in NUMBERS:
             w, v = self._at(t)
-            found = self.reading.labels(self.reading.decisions(rows, w, v), w, v)
+            predictions = self.reading.labels(self.reading.decisions(rows, w, v), w, v)
         else:
-            found = self.reading.classes[labels_at(self, rows, t)]
-        return found[..., 0] if single(t) else found
+            predictions = self.reading.classes[labels_at(self, rows, t)]
+        return predictions[..., 0] if single(t) else predictions
 
     # -- the whole path at once ---------------------------------------------------------------
 
     def kinks(self) -> Floats:
-        """Return the parameters at which the weights or the free variables turn, ascending.
+        """Return the parameters at which weights or free variables change direction, ascending.
 
-        They are among the breakpoints, without the ends of the path. At the others of these only
-        duals change direction: of tied rows, or of more rows on the margin than the weights have
-        coordinates. How many such there are depends on the order in which the walk takes ties; the
-        weights of a model with a ridge are unique, and so are their kinks. With a kernel the
-        function that the weights stand for counts.
+        They are breakpoints, without the ends of the path. At the other breakpoints only duals
+        change direction: of tied rows, or where more rows are on the margin than the weights have
+        coordinates. The number of these depends on the order in which the walk treats ties. The
+        weights of a model with a ridge are unique, and so are their kinks. With a kernel, kinks are
+        those of the function that the weights represent.
 
-        Two directions are one where they differ, in the walk's own parameter (1 / lam or 1 / lam2
-        of a path in these), by less than 2**-30 of the faster rate, or by no more than the rounding
-        of the recorded points makes of them. Where a path jumps by more than 2**-30 of the
-        solution there is a kink, too. What lies within 2**-46 of the parameter is one place.
+        Two directions are equal if they differ, in the statement's parameter (1 / lam or 1 / lam2
+        for a path in these), by less than 2**-30 of the faster rate, or by no more than the
+        rounding of the recorded points. A jump by more than 2**-30 of the solution is a kink, too.
+        Points within 2**-46 of the parameter are one point.
 
         Returns
         -------
@@ -274,7 +274,7 @@ class SolutionPath(RecordedPath):
 
         Examples
         --------
-        Where every row stands there twice, w and b have come to rest when duals still move:
+        With every row duplicated, w and b are constant while duals still move:
 
         >>> import numpy as np
         >>> from solution_paths import svm_path
@@ -283,15 +283,15 @@ class SolutionPath(RecordedPath):
         >>> path.breakpoints.round(6).tolist(), path.kinks().round(6).tolist()
         ([0.0, 0.166667, 0.666667], [0.166667])
         """
-        found = self.scale.value(kinks(self))
-        return np.unique(found[np.isfinite(found)])
+        parameters = self.scale.value(kinks(self))
+        return np.unique(parameters[np.isfinite(parameters)])
 
     def crossings(self, X_new: Rows) -> list[Floats]:
         """Return, for each row, the exact parameters at which its decision changes sign.
 
-        Between two breakpoints f(x) is linear in the walk's parameter, so each change of sign
-        (f >= 0 counts as positive) is the root of a line, or a place where a path jumps. Many rows
-        are looked at in parts, of 32 MB of decisions at most.
+        Between two breakpoints f(x) is linear in the statement's parameter, so each change of sign
+        (f >= 0 counts as positive) is the root of a line, or a jump of the path. Many rows are
+        processed in blocks of at most 32 MB of decisions.
 
         Examples
         --------
@@ -303,19 +303,20 @@ class SolutionPath(RecordedPath):
         rows = self.reading.checked(X_new)
         if self.reading.outputs > 1:
             raise ValueError("crossings is for one output a row; this path has several.")
-        found = [np.sort(self.scale.value(own)) for own in evaluation.crossings(self, rows)]
-        return [own[np.isfinite(own)] for own in found]
+        roots = [np.sort(self.scale.value(values)) for values in evaluation.crossings(self, rows)]
+        return [values[np.isfinite(values)] for values in roots]
 
     def positive_length(self, X_new: Rows) -> Floats:
         """Return, for each row, the total length of all parameters at which f >= 0.
 
-        Of a path in the inverse of its parameter from the least breakpoint on, else up to the last.
+        A path in the inverse of its parameter counts from the least breakpoint on, any other path
+        up to the last breakpoint.
 
         Examples
         --------
         >>> from solution_paths import kernel_quantile_path
         >>> path = kernel_quantile_path([[0.0], [1.0], [2.0]], [-1.0, 0.5, 2.0], lam=0.01)
-        >>> p = path.positive_length([[0.0], [2.0]])  # of a positive target
+        >>> p = path.positive_length([[0.0], [2.0]])  # probability of a positive target
         >>> bool(p[0] < 0.5 < p[1])
         True
         """
@@ -328,17 +329,17 @@ class SolutionPath(RecordedPath):
         return np.asarray(np.where(ends[0] == ends[1], 0.0, lengths).sum(axis=1))
 
     def piece_values(self, X_new: Rows, edges: ArrayLike) -> tuple[Floats, Floats]:
-        """Return f at both ends of all pieces between edges, each approached from inside.
+        """Return the one-sided limits of f at both ends of all pieces between edges.
 
-        What jumps at a breakpoint has two values there, and `decision_function` gives one.
+        Where f jumps at a breakpoint it has two limits there; `decision_function` returns one.
 
         Parameters
         ----------
         X_new : (m, d) array or CSR
             As in `decision_function`.
         edges : (k + 1,) array
-            Ascending, among them the breakpoints between the first and the last; after the last
-            breakpoint of a path that goes on for ever f stays what it is.
+            Ascending, including the breakpoints between the first and the last. Beyond the last
+            breakpoint of an unbounded path f is constant.
 
         Returns
         -------
@@ -356,10 +357,10 @@ class SolutionPath(RecordedPath):
         edges = check_edges(edges, self.breakpoints, self.range[0], self.parameter)
         if self.reading.outputs > 1:
             raise ValueError("piece_values is for one output a row; this path has several.")
-        own = self.scale.own(edges)
+        s = self.scale.statement_value(edges)
         if not self.scale.inverse:
-            return evaluation.piece_values(self, rows, own)
-        left, right = evaluation.piece_values(self, rows, own[::-1])
+            return evaluation.piece_values(self, rows, s)
+        left, right = evaluation.piece_values(self, rows, s[::-1])
         return right[:, ::-1], left[:, ::-1]
 
     def error_curve(
@@ -373,36 +374,36 @@ class SolutionPath(RecordedPath):
         """Return a validation error as an exact function of the parameter.
 
         It is a step function (errors of labels and of ranks), or piecewise linear (``absolute``,
-        ``pinball``) or quadratic (``squared``), over all the path: where it goes on for ever the
-        last edge is inf. Costs are those of `crossings`, and 32 bytes for each piece.
+        ``pinball``) or quadratic (``squared``), on the whole path: if this is unbounded the last
+        edge is inf. It costs as much as `crossings`, and 32 bytes for each piece.
 
         Parameters
         ----------
         X_val, y_val : (m, d), (m,)
             Validation data.
         metric : str, (str, value) or (k, k) array, optional
-            The mean error, by default what the model says that it may be judged by:
+            The mean error; the default depends on the model:
 
-            - of values ``squared``; of a centre that outliers hardly move ``absolute``; of a
-              quantile ``pinball``, the loss of its tau (of a path in tau that of each tau by
-              itself, which is no choice among them); of any of them ``("pinball", tau)``;
-            - of ranks ``pairs``, the share of pairs of rows of a query that are in the wrong order,
-              of ties half; that of values and of ordered classes, too;
-            - of labels ``zero_one``; ``balanced_error``, in which all classes count alike; a matrix
-              of costs, of each label (row) and prediction (column) in the order of the classes; of
-              ordered classes ``absolute`` and ``squared``, of the distance of classes;
-            - of labels 1 less scikit-learn's scores ``f1_macro``, ``f1_weighted`` and the same of
-              ``precision`` and ``recall``; of two labels ``f1``, ``precision``, ``recall``,
-              ``roc_auc`` and ``average_precision``, for the label 1, else the larger one, or as in
+            - for values ``squared``; for a robust centre ``absolute``; for a quantile ``pinball``,
+              the loss of its tau (for a path in tau that of each tau, by which they can't be
+              compared); for any of them ``("pinball", tau)``;
+            - for ranks ``pairs``, the share of pairs of rows of a query in the wrong order, where
+              ties count half; also for values and ordered classes;
+            - for labels ``zero_one``; ``balanced_error``, in which all classes have the same
+              weight; a matrix of costs of each label (row) and prediction (column) in the order of
+              the classes; for ordered classes ``absolute`` and ``squared``, of their distance;
+            - for labels 1 less scikit-learn's scores ``f1_macro``, ``f1_weighted`` and the same for
+              ``precision`` and ``recall``; for two labels ``f1``, ``precision``, ``recall``,
+              ``roc_auc`` and ``average_precision``, of the label 1, else the larger one, or as in
               ``("f1", "spam")``. They change only where a decision crosses zero, the last two where
               it crosses that of another row.
 
-            scikit-learn's names of them will do. ``absolute`` and ``squared`` compare the decision
-            of two labels with any numbers.
+            scikit-learn's names are accepted, too. With two labels ``absolute`` and ``squared``
+            compare decisions with any numbers.
         sample_weight : (m,) array, optional
             Weights of the rows in the mean, >= 0, not all zero.
         queries : (m,) array, optional
-            Which query each row belongs to, for ``pairs``; one query unless given.
+            The query of each row, for ``pairs``; by default all rows belong to one query.
 
         Returns
         -------
@@ -411,7 +412,7 @@ class SolutionPath(RecordedPath):
         Raises
         ------
         ValueError
-            For bad input, and for an error that the model can't be judged by.
+            For bad input, and for a metric that the model doesn't support.
 
         Examples
         --------
@@ -425,12 +426,12 @@ class SolutionPath(RecordedPath):
         """
         check_index(X_val, y_val, "y_val", "X_val")
         classes = self.reading.classes
-        own = check_metric(metric, self._metrics, self.reading.kind, classes)
-        return self._error_curve(X_val, y_val, own, sample_weight, queries)
+        checked = check_metric(metric, self._metrics, self.reading.kind, classes)
+        return self._error_curve(X_val, y_val, checked, sample_weight, queries)
 
     @property
     def _metrics(self) -> tuple[str, ...]:
-        """The errors that the model may be judged by, the default first."""
+        """The metrics that the model supports, the default first."""
         return JUDGED[self.reading.kind]
 
     def _error_curve(
@@ -442,7 +443,7 @@ class SolutionPath(RecordedPath):
         queries: ArrayLike | None = None,
         classes: Any = None,
     ) -> Curve:
-        """Return a validation error; with ``classes`` the path may know some of these only."""
+        """Return a validation error; the path may know only some of ``classes``."""
         rows = self.reading.checked(X_val, "X_val")
         curve = self._curve(rows, y_val, metric, sample_weight, queries, classes)
         return replace(curve, log=self.parameter in (*SCALES, "nu"))
@@ -493,14 +494,14 @@ class SolutionPath(RecordedPath):
         Parameters
         ----------
         X_val, y_val, metric, sample_weight, queries
-            See `error_curve`, also for what the model is judged by.
+            See `error_curve`, also for the default metric.
 
         Returns
         -------
         Best
-            Least value, the intervals where it is reached (to inf where the path goes on for ever),
-            and the middle of the widest, of which what goes on for ever doesn't count: of its
-            logarithms, where the parameter is a cost or a penalty.
+            Least value, the intervals where it is reached (to inf where the path is unbounded), and
+            the middle of the widest, up to the last edge. For a cost or a penalty widths and middle
+            are those of logarithms.
 
         Examples
         --------
@@ -523,23 +524,24 @@ class SolutionPath(RecordedPath):
     ) -> Certificate:
         """Judge solutions by code that reads the statement and knows nothing of the walk.
 
-        Ends, and points on a ray behind the last breakpoint, are always looked at, unless ``at``
-        names the points.
+        Ends, and points on a ray beyond the last breakpoint, are always judged, unless ``at`` names
+        the parameters.
 
         Parameters
         ----------
         n_random : int, default 100
-            Points between breakpoints, and breakpoints if there are more.
+            Number of points between breakpoints, and of breakpoints if there are more.
         seed : int, default 0
         at_breakpoints : bool, optional
-            Look at every breakpoint, or at none but the ends; by default at ``n_random`` of them.
+            Judge every breakpoint, or none but the ends; by default ``n_random`` of them.
         at : float or (k,) array, optional
-            Look at these parameters alone.
+            Judge only these parameters.
 
         Returns
         -------
         Certificate
-            Whether it holds, fails or is undecided, the worst violation and gap, and where.
+            Whether it holds, fails or is undecided, and the worst violation and gap with their
+            parameters.
 
         Examples
         --------
@@ -551,18 +553,20 @@ class SolutionPath(RecordedPath):
         check_number(n_random, "n_random", least=0, whole=True)
         check_number(seed, "seed", least=0, whole=True)
         if at is not None:
-            return self._summary(*self._judged(np.empty(0, dtype=np.int64), self._own(at)))
+            return self._summary(
+                *self._judged(np.empty(0, dtype=np.int64), self._statement_parameters(at))
+            )
         return self._summary(*self._judged(*self._some(n_random, seed, at_breakpoints)))
 
     def _some(self, n_random: int, seed: int, at_breakpoints: bool | None) -> tuple[Places, Floats]:
-        """Return recorded points and other parameters to look at."""
+        """Return recorded points and other parameters to judge."""
         rng, t = np.random.default_rng(seed), self.points.t
         nodes = np.unique([0, len(t) - 1])
         if at_breakpoints:
             nodes = np.arange(len(t))
         elif at_breakpoints is None:
-            some = rng.choice(len(t), size=min(n_random, len(t)), replace=False)
-            nodes = np.union1d(nodes, some)
+            chosen = rng.choice(len(t), size=min(n_random, len(t)), replace=False)
+            nodes = np.union1d(nodes, chosen)
         pieces = np.flatnonzero(np.diff(t) > 0)
         pieces = rng.permutation(pieces)[:n_random]
         between = t[pieces] + rng.uniform(size=len(pieces)) * (t[pieces + 1] - t[pieces])
@@ -573,24 +577,26 @@ class SolutionPath(RecordedPath):
         return np.empty(0, dtype=np.int64)
 
     def _on_the_ray(self) -> Floats:
-        """Return parameters behind the last breakpoint where the path goes on from there."""
+        """Return parameters beyond the last breakpoint if the path is unbounded."""
         last = float(self.points.t[-2 if len(self.points) > 1 else -1])
-        return last + (np.array(RAYS) - 1.0) * (abs(last) or 1.0) if self.ray else np.empty(0)
+        return (
+            last + (np.array(RAY_FACTORS) - 1.0) * (abs(last) or 1.0) if self.ray else np.empty(0)
+        )
 
     def _judged(self, nodes: Places, others: Floats, anew: bool = True) -> tuple[Floats, Verdict]:
-        """Return parameters, and what the judge says of recorded points, then of others.
+        """Return parameters, and the verdicts on recorded points, then on others.
 
-        Their problems are stated ``anew`` or, for a quick look, evaluated: see `Line.together`.
+        The problems are stated ``anew`` or, for a quick check, evaluated: see `Line.together`.
         """
-        s, found = np.concatenate([self.points.t[nodes], others]), []
-        block = max(1, min(TOGETHER, ENTRIES // self.statement.size))
-        for first in range(0, len(s), block):
-            own = s[first : first + block]
-            found.append(judge(self.line.together(own, anew), self._answer(own)))
-        return s, Verdict.together(found)
+        s, verdicts = np.concatenate([self.points.t[nodes], others]), []
+        size = max(1, min(SOLUTIONS_JUDGED, UNKNOWNS_JUDGED // self.statement.size))
+        for first in range(0, len(s), size):
+            block = s[first : first + size]
+            verdicts.append(judge(self.line.together(block, anew), self._answer(block)))
+        return s, Verdict.together(verdicts)
 
-    def _summary(self, s: Floats, found: Verdict) -> Certificate:
-        return summary(self.scale.value(s), found)
+    def _summary(self, s: Floats, verdict: Verdict) -> Certificate:
+        return summary(self.scale.value(s), verdict)
 
     # -- pictures and files -------------------------------------------------------------------
 
@@ -604,22 +610,22 @@ class SolutionPath(RecordedPath):
     ) -> Axes:
         """Plot coefficients (linear models) or duals against the parameter.
 
-        A parameter that is a scale has a logarithmic axis where it spans a decade. The largest
-        coefficients have their names, as many as fit; of duals the samples' classes are told apart.
-        Where the path jumps, dots join the values on both sides, which have open circles where
-        jumps are few.
+        A parameter that is a scale has a logarithmic axis if it spans a decade. The largest
+        coefficients are named, as many as fit; duals are coloured by the samples' classes. Where
+        the path jumps, dotted lines join the values on both sides, with open circles if jumps are
+        few.
 
         Parameters
         ----------
         what : {"coef", "dual"}, optional
-            By default coefficients where there are at most 50 of them.
+            By default coefficients if there are at most 50 of them.
         ax : matplotlib Axes, optional
         max_lines : int, optional
-            Largest number of curves drawn. Of coefficients, 200 by default, the ones that become
-            largest; of duals, all up to 60 rows by default, else 24 of rows whose dual moves,
-            spread evenly by its mean: then what 80 % of a class's rows lie between is shaded.
+            Largest number of curves drawn. Of coefficients, by default 200, those that become
+            largest; of duals, by default all up to 60 rows, else 24 of rows whose dual moves,
+            spread evenly by its mean: then the range of 80 % of a class's rows is shaded.
         mark : float, optional
-            A parameter to mark, for example a chosen one: the names are those of the coefficients
+            A parameter to mark, for example a chosen one. The names are those of the coefficients
             that are largest there, and of a scale two decades on each side are drawn.
 
         Returns
@@ -645,7 +651,7 @@ class SolutionPath(RecordedPath):
         name: str,
         unit: float = 1.0,
     ) -> Axes:
-        """Draw the path in a parameter, which is 1 where the path's own is ``unit``."""
+        """Draw the path along a parameter that is the path's divided by ``unit``."""
         picture, jumps = self._picture().renamed(name, unit), np.divide(self._jumps_at, unit)
         return plots.draw_path(picture, what, ax, max_lines, mark, jumps)
 
@@ -655,7 +661,7 @@ class SolutionPath(RecordedPath):
         return []
 
     def _picture(self) -> plots.Picture:
-        """Return what is drawn of the path."""
+        """Return the data from which the path is drawn."""
 
         def flat(values: Floats) -> Floats:
             return values.reshape(-1, *values.shape[2:]) if self._several else values
@@ -667,16 +673,16 @@ class SolutionPath(RecordedPath):
             return flat(self._coefficients(self.variables_at(nodes)[0]))
 
         def dual_at(nodes: Places) -> Floats:
-            found = self.statement.answer(self.points.at(nodes))[2][0].T
-            return self._of_labels(self._scaled_duals(found, self.points.t[nodes], 0), 0)
+            duals = self.statement.answer(self.points.at(nodes))[2][0].T
+            return self._of_labels(self._scaled_duals(duals, self.points.t[nodes], 0), 0)
 
         def check(t: Any) -> Floats:
             if not single(t):
                 raise ValueError(f"{self.parameter} must be one number, not {shown(t)}.")
-            return self._own(t)
+            return self._statement_parameters(t)
 
-        own = self.reading_or_none
-        signs = None if own is None else own.signs
+        reading = self.reading_or_none
+        signs = None if reading is None else reading.signs
         inner = slice(None, -1) if self.ray and len(self.points) > 1 else slice(None)
         return plots.Picture(
             self.parameter,
@@ -685,7 +691,7 @@ class SolutionPath(RecordedPath):
             None if self._several else self.feature_names,
             self.linear,
             self.line.start.features,
-            np.empty(0) if own is None or signs is None else own.classes,
+            np.empty(0) if reading is None or signs is None else reading.classes,
             np.empty(0) if signs is None else signs,
             coef,
             self.dual,
@@ -700,14 +706,14 @@ class SolutionPath(RecordedPath):
     def save(self, file: File) -> None:
         """Write the path to an .npz file (no pickles inside), atomically.
 
-        It holds the arrays of the problem, at one parameter and their rates, and the recorded
-        points; what reads it needs no model.
+        The file contains the problem's arrays at one parameter, their rates, and the recorded
+        points; it can be read without the model.
 
         Parameters
         ----------
         file : path-like or binary file object
-            A file's name, whose folders are made where they lack and which gets the suffix
-            ``.npz`` if it hasn't; or what is open for writing bytes.
+            A file's name, which gets the suffix ``.npz`` if it has none and whose missing folders
+            are created; or a file that is open for writing bytes.
 
         Examples
         --------
@@ -727,7 +733,7 @@ class SolutionPath(RecordedPath):
     def load(cls, file: File) -> SolutionPath:
         """Read a path that `save` wrote, from a file's name or a binary file object.
 
-        A name that `save` gave the suffix ``.npz`` is found without it, too.
+        The suffix ``.npz`` may be left out.
 
         Examples
         --------

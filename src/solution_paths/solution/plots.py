@@ -1,7 +1,7 @@
-"""Pictures of paths and of errors along them; matplotlib is imported when one is drawn.
+"""Plots of paths and of errors along them; matplotlib is imported when one is drawn.
 
-Every drawn point is a solution at its parameter. Between breakpoints there are as many as a curve
-needs that is straight in the path's own parameter but not on the axis.
+Every drawn point is a solution at its parameter. Points between breakpoints are added, since lines
+in the statement's parameter may be curves on the axis.
 """
 
 from __future__ import annotations
@@ -21,44 +21,44 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 # Okabe and Ito's palette: distinguishable with every common form of colour blindness.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#1b1b1f")
-DASHES = ("-", "--", "-.", ":")  # a colour comes back with other dashes
-QUIET, MARK = "0.65", "0.25"  # greys of lines without a name, and of what is marked
-SHARES = ("tau", "theta")  # parameters from 0 to 1; any other that is never negative is a scale
-MOST_NODES, FILLED = 2000, 400  # points of a line: breakpoints, and others
-FEW = 50  # coefficients: with more, duals are drawn
-MOST = 200  # coefficients that are drawn
-ALL_DUALS, SOME_DUALS = 60, 24  # rows whose duals are all drawn, and how many of more
-SHADED = (0.1, 0.9)  # quantiles between which all rows' duals are shaded where some are drawn
-CIRCLES = 12  # jumps at which ends have circles; with more these would hide the lines
-LETTERS, SPACING = 8.0, 1.7  # of a legend: points, and lines in that unit
-EARLIEST = 1e-6  # times the median of breakpoints: earlier ones are rounding
-EARLY = 0.05  # of the usual size of coefficients: what is smaller isn't seen
-AROUND = 1e2  # times what is marked, and its inverse: what is drawn of a scale
-SPREAD = 15.0  # times that size: larger ones need an axis that is logarithmic far from 0
+DASHES = ("-", "--", "-.", ":")  # repeated colours have other dashes
+UNNAMED_GREY, MARK_GREY = "0.65", "0.25"  # of lines without a name, and of the mark
+UNIT_PARAMETERS = ("tau", "theta")  # in [0, 1]; other non-negative parameters are scales
+MAX_NODES, POINTS_BETWEEN = 2000, 400  # points of a line: breakpoints, and others
+COEFS_BY_DEFAULT = 50  # with more coefficients, duals are drawn by default
+MAX_COEFS = 200  # coefficients drawn by default
+ALL_DUALS, SOME_DUALS = 60, 24  # largest number of rows with all duals drawn; else this many
+SHADED_QUANTILES = (0.1, 0.9)  # range of duals that is shaded where only some are drawn
+MAX_CIRCLED_JUMPS = 12  # with more jumps, circles at their ends would hide the lines
+FONT_SIZE, LINE_SPACING = 8.0, 1.7  # of a legend: in points, and relative to the size
+EARLIEST_BREAKPOINT = 1e-6  # times the median breakpoint: earlier ones are rounding
+VISIBLE_SHARE = 0.05  # of the usual size of coefficients: smaller ones aren't visible
+MARKED_RANGE = 1e2  # factor on both sides of a mark within which a scale is drawn
+LARGE_RATIO = 15.0  # times the usual size: larger coefficients need an asinh axis
 
 
 # -- paths ------------------------------------------------------------------------------------
 
 
 class Picture(NamedTuple):
-    """What is drawn of a path.
+    """The data from which a path is drawn.
 
     Attributes
     ----------
     parameter, range, breakpoints, feature_names, linear
-        See `SolutionPath`; one of several outputs has a row for each of their coefficients.
+        See `SolutionPath`; with several outputs there is a row for each coefficient of each.
     features : int
         The number of coefficients.
     classes, labels : arrays
         Two labels, and the sign of each sample; empty in regression.
     coef, dual : callables
-        Of parameters, return curves (m, k).
+        Take parameters, return curves (m, k).
     check, check_linear : callables
-        Refuse what isn't a parameter, and a path without coefficients.
+        Refuse an invalid parameter, and a path without coefficients.
     nodes : (K,) array
-        Recorded points, in the path's own parameter; those that follow have their places.
+        Recorded points, in the statement's parameter.
     places, coef_at, dual_at : callables
-        Of (k,) places of nodes, return parameters (k,) and curves (m, k).
+        Take (k,) indices of nodes, return parameters (k,) and curves (m, k).
     """
 
     parameter: str
@@ -79,7 +79,7 @@ class Picture(NamedTuple):
     dual_at: Callable[[NDArray[np.int64]], Floats]
 
     def renamed(self, name: str, unit: float) -> Picture:
-        """Return the same path in another parameter, which is 1 where this one is ``unit``."""
+        """Return the same path along another parameter: this one divided by ``unit``."""
         if unit == 1.0:
             return self._replace(parameter=name)
         return self._replace(
@@ -100,8 +100,9 @@ class View(NamedTuple):
     ----------
     low, high : float
     log : bool
-        Whether the axis is logarithmic, with 0 beside ``low`` if there is ``zero``.
+        Whether the axis is logarithmic.
     zero : bool
+        Whether a logarithmic axis also shows 0, beside ``low``.
     """
 
     low: float
@@ -130,15 +131,15 @@ def draw_path(
     curves = path.coef(t) if what == "coef" else path.dual(t)
     size = np.abs(curves).max(axis=1)
     drawn = _largest(size, max_lines) if what == "coef" else _spread(path, curves, max_lines)
-    every, curves = curves, curves[drawn]
-    own = ax is None
+    all_curves, curves = curves, curves[drawn]
+    is_new = ax is None
     ax = _new_axes() if ax is None else ax
     if what == "coef":
         weight = size if mark is None else np.abs(path.coef(mark))
         looks = _coef_looks(path, weight[drawn], drawn, _room(ax))
     else:
-        looks = _dual_looks(path, drawn, len(every))
-        _shade(ax, path, t, every, drawn)
+        looks = _dual_looks(path, drawn, len(all_curves))
+        _shade(ax, path, t, all_curves, drawn)
     at, left, right = _standing(path, what, view)
     left, right = left[drawn], right[drawn]
     jump = np.isin(at, jumps)
@@ -146,62 +147,64 @@ def draw_path(
     for curve, look in zip(curves, looks, strict=True):
         ax.plot(t, curve, **look)
     _draw_jumps(ax, at[jump], left[:, jump], right[:, jump], looks)
-    shaded = " (shaded: 80 % of rows)" if what == "dual" and len(drawn) < len(every) else ""
-    said = "coefficient" if what == "coef" else f"dual variable{shaded}"
-    _set_axes(ax, view, path.parameter, said, [mark])
+    shaded = " (shaded: 80 % of rows)" if what == "dual" and len(drawn) < len(all_curves) else ""
+    quantity = "coefficient" if what == "coef" else f"dual variable{shaded}"
+    _set_axes(ax, view, path.parameter, quantity, [mark])
     if what == "dual" and view.log and path.parameter == "C":
         _scale_like_costs(ax, np.nanmin(curves), np.nanmax(curves), view.low)
     if what == "coef" and view.log:
-        some = path.coef(np.geomspace(*view[:2], FILLED)[1:-1] if mark is None else [mark])
-        _make_room(ax, float(np.median(np.abs(some).max(axis=0))), size.max())
+        usual = path.coef(np.geomspace(*view[:2], POINTS_BETWEEN)[1:-1] if mark is None else [mark])
+        _make_room(ax, float(np.median(np.abs(usual).max(axis=0))), size.max())
     if mark is not None:
         _mark(ax, path.parameter, mark)
-    _legend(ax, own)
+    _legend(ax, is_new)
     return ax
 
 
 def _largest(size: Floats, max_lines: int | None) -> NDArray[np.int64]:
-    """Return which coefficients are drawn: those that become largest."""
-    return np.sort(np.argsort(-size, kind="stable")[: MOST if max_lines is None else max_lines])
+    """Return the indices of the coefficients that become largest."""
+    return np.sort(
+        np.argsort(-size, kind="stable")[: MAX_COEFS if max_lines is None else max_lines]
+    )
 
 
 def _spread(path: Picture, curves: Floats, max_lines: int | None) -> NDArray[np.int64]:
-    """Return whose duals are drawn: of each class some that move, spread by their mean."""
+    """Return the rows whose duals are drawn: of each class some that move, spread by their mean."""
     n = len(curves)
-    most = max_lines or (n if n <= ALL_DUALS else SOME_DUALS)
-    if n <= most:
+    count = max_lines or (n if n <= ALL_DUALS else SOME_DUALS)
+    if n <= count:
         return np.arange(n)
     moves = np.ptp(curves, axis=1) > 0.0
-    groups = [np.flatnonzero(own & moves) for own in _classes(path, n)]
-    groups = [own for own in groups if len(own)] or [np.arange(n)]
-    most = min(most, sum(len(own) for own in groups))
-    found = []
-    for own, share in zip(groups, _shares([len(own) for own in groups], most), strict=True):
-        order = own[np.argsort(curves[own].mean(axis=1), kind="stable")]
-        found.append(order[np.linspace(0, len(own) - 1, share).round().astype(int)])
-    return np.sort(np.concatenate(found))
+    groups = [np.flatnonzero(group & moves) for group in _classes(path, n)]
+    groups = [group for group in groups if len(group)] or [np.arange(n)]
+    count = min(count, sum(len(group) for group in groups))
+    chosen = []
+    for group, share in zip(groups, _shares([len(group) for group in groups], count), strict=True):
+        order = group[np.argsort(curves[group].mean(axis=1), kind="stable")]
+        chosen.append(order[np.linspace(0, len(group) - 1, share).round().astype(int)])
+    return np.sort(np.concatenate(chosen))
 
 
 def _shares(sizes: list[int], most: int) -> list[int]:
-    """Share out some lines among groups, by their sizes, one or more each if that is possible."""
+    """Distribute lines among groups by their sizes, at least one each if possible."""
     first = min(max(round(most * sizes[0] / sum(sizes)), 1), max(most - len(sizes) + 1, 1))
     return [first, most - first][: len(sizes)]
 
 
 def _classes(path: Picture, n: int) -> list[NDArray[np.bool_]]:
-    """Return which samples are of each class; all of them in regression."""
+    """Return the members of each class; all samples in regression."""
     if not len(path.classes):
         return [np.full(n, True)]
-    return [own for own in (path.labels < 0, path.labels > 0) if own.any()]
+    return [members for members in (path.labels < 0, path.labels > 0) if members.any()]
 
 
 def _shade(ax: Axes, path: Picture, t: Floats, curves: Floats, drawn: Any) -> None:
-    """Shade what most duals of each class lie between, where only some are drawn."""
+    """Shade the range of most duals of each class, if only some are drawn."""
     if len(drawn) == len(curves):
         return
-    for own in _classes(path, len(curves)):
-        low, high = np.quantile(curves[own], SHADED, axis=0)
-        colour = PALETTE[int(bool(len(path.classes)) and path.labels[own][0] > 0)]
+    for members in _classes(path, len(curves)):
+        low, high = np.quantile(curves[members], SHADED_QUANTILES, axis=0)
+        colour = PALETTE[int(bool(len(path.classes)) and path.labels[members][0] > 0)]
         ax.fill_between(t, low, high, color=colour, alpha=0.1, linewidth=0, zorder=0.5)
 
 
@@ -209,20 +212,20 @@ def _checked_choice(path: Picture, what: str | None) -> str:
     what = what if what is None else check_choice(what, "what", ("coef", "dual"))
     if what == "coef":
         path.check_linear()
-    few = path.linear and path.features <= FEW
+    few = path.linear and path.features <= COEFS_BY_DEFAULT
     return what or ("coef" if few else "dual")
 
 
 def _view(path: Picture, what: str, mark: float | None) -> View:
-    """Return the part of the parameter's axis that says something.
+    """Return the informative part of the parameter's axis.
 
-    A scale is drawn logarithmically where it spans a decade. It begins where something is seen of
-    the coefficients, at a breakpoint that isn't many orders of magnitude before most others.
+    A scale is drawn logarithmically if it spans a decade. It begins where coefficients become
+    visible, at a breakpoint that isn't many orders of magnitude before most others.
     """
     nodes, (first, end) = path.breakpoints, path.range
     low, high = float(nodes[0]), float(nodes[-1])
     positive, log = nodes[nodes > 0.0], False
-    if path.parameter not in SHARES and first >= 0.0 and len(positive):
+    if path.parameter not in UNIT_PARAMETERS and first >= 0.0 and len(positive):
         start = _start(positive)
         if what == "coef" and not path.coef(first).any():
             start = _first_seen(path, start, high) if high > start else start
@@ -232,7 +235,10 @@ def _view(path: Picture, what: str, mark: float | None) -> View:
         high *= 1.5 if log else 1.1
     zero = log and mark == 0.0
     if mark is not None and log and mark > 0.0:
-        low, high = max(min(low, mark), mark / AROUND), min(max(high, mark), mark * AROUND)
+        low, high = (
+            max(min(low, mark), mark / MARKED_RANGE),
+            min(max(high, mark), mark * MARKED_RANGE),
+        )
     elif mark is not None and not log:
         low, high = min(low, mark), max(high, mark)
     return View(low, high, log, zero)
@@ -240,47 +246,49 @@ def _view(path: Picture, what: str, mark: float | None) -> View:
 
 def _start(places: Floats) -> float:
     """Return the first of ascending places that isn't many orders of magnitude before most."""
-    least = max(np.quantile(places, 0.01), EARLIEST * np.median(places))
+    least = max(np.quantile(places, 0.01), EARLIEST_BREAKPOINT * np.median(places))
     return float(places[places >= least][0])
 
 
 def _first_seen(path: Picture, start: float, high: float) -> float:
-    """Return where the coefficients of a path that begins at 0 reach a share of their usual size.
+    """Return where coefficients that begin at 0 reach a share of their usual size.
 
-    That is the median on a logarithmic axis: at an end they may be far larger.
+    The usual size is the median on a logarithmic axis, since they may be far larger at an end.
     """
-    some = np.geomspace(start, high, FILLED // 4)
-    some[[0, -1]] = start, high
-    size = np.abs(path.coef(some)).max(axis=0)
-    return float(some[max(int((size >= EARLY * np.median(size)).argmax()) - 1, 0)])
+    parameters = np.geomspace(start, high, POINTS_BETWEEN // 4)
+    parameters[[0, -1]] = start, high
+    size = np.abs(path.coef(parameters)).max(axis=0)
+    return float(parameters[max(int((size >= VISIBLE_SHARE * np.median(size)).argmax()) - 1, 0)])
 
 
 def _points(nodes: Floats, view: View) -> Floats:
-    """Return breakpoints in view, some of very many, and points between them."""
+    """Return the breakpoints in view, at most `MAX_NODES`, and points between them."""
     low, high, log, zero = view
     if not high > low:
         return np.array([low])
     inside = nodes[(nodes > low) & (nodes < high)]
-    if len(inside) > MOST_NODES:
-        inside = inside[np.linspace(0, len(inside) - 1, MOST_NODES).astype(int)]
-    fill = np.geomspace(low, high, FILLED) if log else np.linspace(low, high, FILLED)
-    first = np.linspace(0.0, low, FILLED // 10)[: -1 if zero else 0]
+    if len(inside) > MAX_NODES:
+        inside = inside[np.linspace(0, len(inside) - 1, MAX_NODES).astype(int)]
+    fill = (
+        np.geomspace(low, high, POINTS_BETWEEN) if log else np.linspace(low, high, POINTS_BETWEEN)
+    )
+    first = np.linspace(0.0, low, POINTS_BETWEEN // 10)[: -1 if zero else 0]
     return np.unique(np.concatenate([first, [low], inside, fill[1:-1], [high]]))
 
 
 def _standing(path: Picture, what: str, view: View) -> tuple[Floats, Floats, Floats]:
-    """Return parameters in view at which the solution moves, and the values on both sides."""
+    """Return recorded parameters in view with two points, and the values on both sides."""
     new = np.append(True, np.diff(path.nodes) != 0.0)
     first = np.flatnonzero(new)
     last = np.append(first[1:], len(new)) - 1
     at = path.places(first)
     begin = 0.0 if view.zero else view.low
     kept = np.flatnonzero((last > first) & (at >= begin) & (at < view.high))
-    if len(kept) > MOST_NODES:
-        kept = kept[np.linspace(0, len(kept) - 1, MOST_NODES).astype(int)]
+    if len(kept) > MAX_NODES:
+        kept = kept[np.linspace(0, len(kept) - 1, MAX_NODES).astype(int)]
     values = path.coef_at if what == "coef" else path.dual_at
     at, left, right = at[kept], values(first[kept]), values(last[kept])
-    if len(at) > 1 and at[0] > at[-1]:  # the walk's own parameter is an inverse
+    if len(at) > 1 and at[0] > at[-1]:  # the statement's parameter is an inverse
         at, left, right = at[::-1], right[:, ::-1], left[:, ::-1]
     return at, left, right
 
@@ -288,7 +296,7 @@ def _standing(path: Picture, what: str, view: View) -> tuple[Floats, Floats, Flo
 def broken(
     t: Floats, curves: Floats, at: Floats, left: Floats, right: Floats, jump: NDArray[np.bool_]
 ) -> tuple[Floats, Floats]:
-    """Return lines that go from one value to another at places, but for a gap where they jump."""
+    """Return lines with both values at places, and a gap between them where they jump."""
     keep, gap = ~np.isin(t, at), np.full_like(left[:, jump], np.nan)
     values = np.concatenate([curves[:, keep], left, gap, right], axis=1)
     t = np.concatenate([t[keep], at, at[jump], at])
@@ -299,8 +307,8 @@ def broken(
 def _draw_jumps(
     ax: Axes, at: Floats, left: Floats, right: Floats, looks: list[dict[str, Any]]
 ) -> None:
-    """Join the ends of broken lines by dots, with open circles at both where jumps are few."""
-    few = len(at) <= CIRCLES
+    """Join the ends of broken lines by dotted lines, with open circles if jumps are few."""
+    few = len(at) <= MAX_CIRCLED_JUMPS
     slack = 1e-9 * np.abs(np.concatenate([left, right])).max(initial=0.0)
     for begin, end, look in zip(left, right, looks, strict=True):
         moved = np.abs(end - begin) > slack
@@ -315,9 +323,11 @@ def _draw_jumps(
 
 
 def _coef_looks(path: Picture, size: Floats, drawn: Any, room: int) -> list[dict[str, Any]]:
-    """Return the looks of coefficients' lines: the largest have names, colours and dashes."""
+    """Return the styles of coefficients' lines: the largest have names, colours and dashes."""
     names = path.feature_names
-    looks: list[dict[str, Any]] = [{"color": QUIET, "linewidth": 0.7, "zorder": 1.5}] * len(size)
+    looks: list[dict[str, Any]] = [{"color": UNNAMED_GREY, "linewidth": 0.7, "zorder": 1.5}] * len(
+        size
+    )
     order = np.argsort(-size, kind="stable")[: min(room, len(PALETTE))]
     for k, place in enumerate(order[size[order] > 0.0].tolist()):
         name = f"x{drawn[place]}" if names is None else str(names[drawn[place]])
@@ -326,7 +336,7 @@ def _coef_looks(path: Picture, size: Floats, drawn: Any, room: int) -> list[dict
 
 
 def _dual_looks(path: Picture, drawn: Any, n: int) -> list[dict[str, Any]]:
-    """Return the looks of duals' lines: those of the samples' classes."""
+    """Return the styles of duals' lines, by the samples' classes."""
     thin = {"linewidth": 0.7, "alpha": 0.7}
     side = path.labels > 0 if len(path.classes) else np.full(n, False)
     looks, named = [], set()
@@ -341,16 +351,16 @@ def _dual_looks(path: Picture, drawn: Any, n: int) -> list[dict[str, Any]]:
 
 
 def _make_room(ax: Axes, usual: float, largest: float) -> None:
-    """Where coefficients become far larger than usual, take an axis on which these are seen."""
+    """Use an asinh axis if some coefficients become far larger than usual."""
     from matplotlib.ticker import AsinhLocator
 
-    if 0.0 < SPREAD * usual < largest:
+    if 0.0 < LARGE_RATIO * usual < largest:
         ax.set_yscale("asinh", linear_width=usual)
         ax.yaxis.set_major_locator(AsinhLocator(usual, numticks=5))
 
 
 def _scale_like_costs(ax: Axes, least: float, most: float, low: float) -> None:
-    """Take a logarithmic axis for duals, which C bounds."""
+    """Use a logarithmic axis for duals, which are bounded by C."""
     if max(most, -least) <= 10.0 * low:
         return
     if least >= -1e-9 * most:
@@ -364,20 +374,20 @@ def _scale_like_costs(ax: Axes, least: float, most: float, low: float) -> None:
 
 
 class Function(Protocol):
-    """What a picture needs of a function of a parameter: see `curves.Curve`."""
+    """The part of `curves.Curve` that is needed to draw a function of a parameter."""
 
     @property
     def edges(self) -> Floats:
-        """Where its pieces begin and end."""
+        """The ends of its pieces."""
 
     def __call__(self, t: Any) -> Any:
         """Return its values."""
 
     def on(self, edges: Any) -> Any:
-        """Return it on other pieces."""
+        """Return the function on other pieces."""
 
     def best(self) -> Any:
-        """Return where it is least."""
+        """Return where the function is least."""
 
 
 def draw_curve(
@@ -389,18 +399,18 @@ def draw_curve(
 ) -> Axes:
     """Draw a function of a parameter, the intervals where it is least, and those of folds."""
     _check_axes(ax)
-    own = ax is None
+    is_new = ax is None
     ax = _new_axes() if ax is None else ax
     view = _curve_view(curve, parameter, mark)
     for k, fold in enumerate(folds):
         label = "folds" if k == 0 else None
-        ax.plot(*_trace(fold, view), color=QUIET, linewidth=0.7, zorder=1.5, label=label)
+        ax.plot(*_trace(fold, view), color=UNNAMED_GREY, linewidth=0.7, zorder=1.5, label=label)
     ax.plot(*_trace(curve, view), color=PALETTE[0], linewidth=1.6, label="mean" if folds else None)
     best = _draw_best(ax, curve, view)
     _set_axes(ax, view, parameter, "error", [mark, best])
     if mark is not None:
         _mark(ax, parameter, mark)
-    _legend(ax, own)
+    _legend(ax, is_new)
     return ax
 
 
@@ -411,12 +421,12 @@ def draw_surface(
     ax: Axes | None,
     mark: tuple[int, float],
 ) -> Axes:
-    """Draw an error along the lines of a surface, and where it is the least of all.
+    """Draw an error along the lines of a surface, and its minimum over all of them.
 
-    ``names`` are those of the lines; ``mark`` is the number of one, and a parameter.
+    ``names`` are those of the lines; ``mark`` is the index of a line, and a parameter on it.
     """
     _check_axes(ax)
-    own = ax is None
+    is_new = ax is None
     ax = _new_axes() if ax is None else ax
     views = [_curve_view(curve, parameter, None) for curve in curves]
     log = all(view.log for view in views)
@@ -424,7 +434,7 @@ def draw_surface(
     view = View(*ends, log, log and any(view.zero for view in views))
     named = set(np.linspace(0, len(curves) - 1, min(len(curves), len(PALETTE))).astype(int))
     for k, curve in enumerate(curves):
-        look: dict[str, Any] = {"color": QUIET, "linewidth": 0.7}
+        look: dict[str, Any] = {"color": UNNAMED_GREY, "linewidth": 0.7}
         if k in named:
             look = _style(sorted(named).index(k)) | {"label": names[k]}
         ax.plot(*_trace(curve, view), **look)
@@ -432,19 +442,19 @@ def draw_surface(
     place = min(max(place, 0.0 if view.zero else view.low), view.high)
     ax.plot([place], [float(curves[line](place))], "*", color=PALETTE[6], ms=11, label="least")
     _set_axes(ax, view, parameter, "error", [place])
-    _legend(ax, own)
+    _legend(ax, is_new)
     return ax
 
 
 def _curve_view(curve: Function, parameter: str, mark: float | None) -> View:
-    """Return the part of the axis on which a function changes, and a little more."""
+    """Return the part of the axis on which a function changes, slightly extended."""
     edges = curve.edges[np.isfinite(curve.edges)]
     low, high = float(edges[0]), float(edges[-1])
     if high <= low:
         high = 2.0 * low if low > 0 else 1.0
     goes_on = curve.edges[-1] == np.inf
     positive = edges[edges > 0.0]
-    log = parameter not in SHARES and low >= 0.0 and len(positive) > 0
+    log = parameter not in UNIT_PARAMETERS and low >= 0.0 and len(positive) > 0
     if log:
         start = _start(positive)
         log = high >= 10.0 * start
@@ -452,7 +462,7 @@ def _curve_view(curve: Function, parameter: str, mark: float | None) -> View:
     best = curve.best().parameter
     zero = log and 0.0 in (mark, best)
     seen = [] if mark is None else [mark]
-    if best < np.inf and (not log or best >= EARLIEST * np.median(positive)):
+    if best < np.inf and (not log or best >= EARLIEST_BREAKPOINT * np.median(positive)):
         seen.append(best)
     for place in seen:
         if place > 0.0 or not log:
@@ -461,7 +471,7 @@ def _curve_view(curve: Function, parameter: str, mark: float | None) -> View:
 
 
 def _trace(curve: Function, view: View) -> tuple[Floats, Floats]:
-    """Return points of a curve in view; where it jumps, both ends, for a riser between them."""
+    """Return points of a curve in view, with both values where it jumps."""
     begin = 0.0 if view.zero else view.low
     low, high = max(begin, float(curve.edges[0])), min(view.high, float(curve.edges[-1]))
     inner = curve.edges[(curve.edges > low) & (curve.edges < high)]
@@ -520,7 +530,7 @@ def _check_axes(ax: Axes | None) -> None:
 def _set_axes(
     ax: Axes, view: View, parameter: str, quantity: str, marks: Sequence[float | None]
 ) -> None:
-    """Set limits, with some room beside marks at the ends, and labels."""
+    """Set labels, and limits with a margin beside marks at the ends."""
     if view.zero:
         ax.set_xscale("symlog", linthresh=view.low, linscale=0.5)
         decades = np.arange(np.ceil(np.log10(view.low)), np.floor(np.log10(view.high)) + 1)
@@ -540,26 +550,26 @@ def _set_axes(
 
 
 def _room(ax: Axes) -> int:
-    """Return how many lines of a legend fit beside axes."""
+    """Return the number of lines of a legend that fit beside the axes."""
     height = ax.get_window_extent().height * 72.0 / ax.figure.dpi
-    return max(int(height / (SPACING * LETTERS)) - 1, 1)  # one for what is marked
+    return max(int(height / (LINE_SPACING * FONT_SIZE)) - 1, 1)  # one for what is marked
 
 
 def _mark(ax: Axes, parameter: str, mark: float) -> None:
     label = f"{parameter} = {mark:.4g}"
-    ax.axvline(mark, color=MARK, linestyle="--", linewidth=1.0, zorder=3.5, label=label)
+    ax.axvline(mark, color=MARK_GREY, linestyle="--", linewidth=1.0, zorder=3.5, label=label)
 
 
-def _legend(ax: Axes, own: bool) -> None:
-    """Add a legend, beside axes of our own and inside others, if there is something to name."""
+def _legend(ax: Axes, beside: bool) -> None:
+    """Add a legend, beside new axes and inside given ones, if any line has a name."""
     lines = [line for line in ax.lines if not str(line.get_label()).startswith("_child")]
     lines.sort(key=lambda line: -line.get_zorder())
     if not lines:
         return
     outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "frameon": False}
-    place = outside if own else {"loc": "best"}
+    place = outside if beside else {"loc": "best"}
     # Names may begin with an underscore, which matplotlib hides, and hold dollars.
-    legend = ax.legend(lines, ["name"] * len(lines), fontsize=LETTERS, **place)
+    legend = ax.legend(lines, ["name"] * len(lines), fontsize=FONT_SIZE, **place)
     for text, line in zip(legend.get_texts(), lines, strict=True):
         text.set_parse_math(False)
         text.set_text(str(line.get_label()))

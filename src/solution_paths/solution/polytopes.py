@@ -1,10 +1,10 @@
-"""The middle of what moving inequalities leave of a few variables, as a function of time.
+"""The middle of a polytope of a few variables with moving bounds, as a function of time.
 
-All of ``bounds`` say directions s <= value + rate tau. The middle of several variables is taken of
-one after the other: of the first in all that is allowed, then of the second beside that one. So it
-is the centre of a box, and of whatever is symmetric about a centre.
+The bounds are directions s <= value + rate tau. The middle is taken of one variable after the
+other: of the first one in the whole polytope, then of the second one for this value of the first,
+and so on. So it is the centre of a box, and of any polytope that is symmetric about a centre.
 
-What no inequality ties to others is looked at many problems at a time: see `envelopes.boxes`.
+Variables that no inequality couples are treated for many problems at a time: `envelopes.boxes`.
 """
 
 from __future__ import annotations
@@ -16,18 +16,20 @@ from numpy.typing import NDArray
 
 from ..homotopy.tolerances import SINGULAR
 from ..validation import Floats
-from .envelopes import CLEAR, middle_of_one, nearest
+from .envelopes import CLEAR_OF_ROUNDING, middle_of_one, nearest
 
-MOST = 1_000_000  # inequalities that eliminations may make: of more the middle isn't looked for
+MAX_INEQUALITIES = (
+    1_000_000  # inequalities that eliminations may make: of more the middle isn't looked for
+)
 
 
 def cleared(sums: Floats, terms: Floats) -> Floats:
-    """Return sums, zero where they are nothing beside the sums of absolute terms."""
+    """Return sums, zero where they are rounding of the sums of absolute terms."""
     return np.where(np.abs(sums) <= SINGULAR * terms, 0.0, sums)
 
 
 class TooMany(Exception):
-    """More inequalities than may be looked at."""
+    """Elimination would create too many inequalities."""
 
 
 class Bounds(NamedTuple):
@@ -38,15 +40,15 @@ class Bounds(NamedTuple):
 
     @classmethod
     def between(cls, directions: Floats, low: Floats, high: Floats) -> Bounds:
-        """Return low <= directions s <= high of lines (m, 2), where these are finite."""
+        """Return low <= directions s <= high for lines (m, 2), where these are finite."""
         both = np.concatenate([directions, -directions]), np.concatenate([high, -low])
         kept = np.isfinite(both[1][:, 0]) & both[0].any(axis=1)
         return cls(both[0][kept], both[1][kept])
 
     def nearest(self, j: int, sign: float, end: float, rounding: Floats) -> Bounds:
-        """Return those that bound variable j alone on one side and may be the nearest one there.
+        """Return the bounds of variable j alone, on one side, that may be the tightest.
 
-        That is somewhere from 0 to an end, for all that ``rounding`` (2,), a line, says.
+        They may be the tightest one somewhere from 0 to ``end``, within ``rounding`` (2,), a line.
         """
         c = sign * self.directions[:, j]
         lines, least = self.lines[c > 0] / c[c > 0, None], c[c > 0].min(initial=1.0)
@@ -57,17 +59,17 @@ class Bounds(NamedTuple):
         return Bounds(directions, lines)
 
     def without_last(self) -> Bounds:
-        """Return what they say of all variables but the last (Fourier, Motzkin)."""
+        """Eliminate the last variable (Fourier and Motzkin)."""
         last = self.directions[:, -1]
         up, down, rest = last > 0, last < 0, last == 0
-        if up.sum() * down.sum() > MOST:
+        if up.sum() * down.sum() > MAX_INEQUALITIES:
             raise TooMany
-        one, other = (
-            np.hstack([self.directions[own, :-1], self.lines[own]]) / np.abs(last[own, None])
-            for own in (up, down)
+        above, below = (
+            np.hstack([self.directions[side, :-1], self.lines[side]]) / np.abs(last[side, None])
+            for side in (up, down)
         )
-        q, pairs = self.directions.shape[1] - 1, one[:, None] + other[None]
-        terms = np.abs(one[:, None, :q]) + np.abs(other[None, :, :q])
+        q, pairs = self.directions.shape[1] - 1, above[:, None] + below[None]
+        terms = np.abs(above[:, None, :q]) + np.abs(below[None, :, :q])
         pairs[..., :q] = cleared(pairs[..., :q], terms)
         pairs = pairs.reshape(-1, q + 2)
         directions = np.concatenate([self.directions[rest, :-1], pairs[:, :q]])
@@ -76,7 +78,7 @@ class Bounds(NamedTuple):
         return Bounds(directions[kept], lines[kept])
 
     def beside(self, first: Floats) -> Bounds:
-        """Return what they say of the others where the first variable is a line (2,)."""
+        """Return the bounds of the other variables if the first one is a line (2,)."""
         directions = self.directions[:, 1:]
         lines = self.lines - self.directions[:, :1] * first
         kept = directions.any(axis=1)
@@ -84,23 +86,22 @@ class Bounds(NamedTuple):
 
 
 def middle(
-    bounds: Bounds, own: Floats, begin: float, end: float, rounding: Floats
+    bounds: Bounds, fallback: Floats, begin: float, end: float, rounding: Floats
 ) -> tuple[Floats, Floats]:
-    """Return where the middle bends, and its lines from there on.
+    """Return the tau at which the middle bends, and its lines from there on.
 
-    Where a variable is bounded on one side alone it is at that bound, and where it isn't at all it
-    stays what it is.
+    A variable with a bound on one side only is at that bound; one without bounds keeps its value.
 
     Parameters
     ----------
     bounds : Bounds
-        Of q variables.
-    own : (q, 2) array
-        The lines of what they are.
+        Bounds of q variables.
+    fallback : (q, 2) array
+        Lines of the variables where they are unbounded.
     begin, end : float
-        Between which tau, 0 <= begin < end; the end may be infinite.
+        The range of tau, 0 <= begin < end; the end may be infinite.
     rounding : (2,) array
-        A line: by so much bounds may be off. What bends by less is straight.
+        The rounding error of bounds, a line. Smaller bends are ignored.
 
     Returns
     -------
@@ -109,45 +110,47 @@ def middle(
     lines : (k, q, 2) array
     """
     first = bounds
-    for _ in range(len(own) - 1):
+    for _ in range(len(fallback) - 1):
         first = first.without_last()
     tau, lines = [], []
-    ends = _middle_of_one(first, own[0], begin, end, rounding)
-    for k, (at, line) in enumerate(ends):
-        if len(own) == 1:
-            tau.append(np.array([at]))
+    ends = _middle_of_one(first, fallback[0], begin, end, rounding)
+    for k, (begin_of_line, line) in enumerate(ends):
+        if len(fallback) == 1:
+            tau.append(np.array([begin_of_line]))
             lines.append(line[None, None])
             continue
         until = ends[k + 1][0] if k + 1 < len(ends) else end
-        where, others = middle(bounds.beside(line), own[1:], at, until, rounding)
+        where, others = middle(bounds.beside(line), fallback[1:], begin_of_line, until, rounding)
         tau.append(where)
         lines.append(np.concatenate([np.tile(line, (len(where), 1, 1)), others], axis=1))
     return np.concatenate(tau), np.concatenate(lines)
 
 
 def _middle_of_one(
-    bounds: Bounds, own: Floats, begin: float, end: float, rounding: Floats
+    bounds: Bounds, fallback: Floats, begin: float, end: float, rounding: Floats
 ) -> list[tuple[float, Floats]]:
-    """Return where the middle of one variable bends, and its line from there on."""
+    """Return the tau at which the middle of one variable bends, and its line from there on."""
     directions, lines = bounds.directions[:, 0], bounds.lines
     sides = directions > 0, directions < 0
     high, low = (
         np.ascontiguousarray((lines[side] / np.abs(directions[side, None])).T) for side in sides
     )
-    most = high.shape[1] + low.shape[1] + 1
-    tau, found = np.empty(most), np.empty((2, most))
-    own, rounding = (np.array(line, dtype=float) for line in (own, rounding))
-    T = middle_of_one(high, low, own, float(begin), float(end), rounding, tau, found)
-    return list(zip(tau[:T].tolist(), found[:, :T].T, strict=True))
+    size = high.shape[1] + low.shape[1] + 1
+    tau, middles = np.empty(size), np.empty((2, size))
+    fallback, rounding = (np.array(line, dtype=float) for line in (fallback, rounding))
+    T = middle_of_one(high, low, fallback, float(begin), float(end), rounding, tau, middles)
+    return list(zip(tau[:T].tolist(), middles[:, :T].T, strict=True))
 
 
-def is_clear(off: Floats, end: Floats, rounding: Floats) -> NDArray[np.bool_]:
-    """Tell which lines (2, m, P) are above zero by far more than rounding (2, P) to the end."""
-    return np.asarray((_ends(off, end) > CLEAR * _ends(rounding, end)[:, None]).all(axis=0))
+def is_clear(heights: Floats, end: Floats, rounding: Floats) -> NDArray[np.bool_]:
+    """Tell which lines (2, m, P) exceed zero by far more than rounding (2, P), up to the end."""
+    return np.asarray(
+        (_ends(heights, end) > CLEAR_OF_ROUNDING * _ends(rounding, end)[:, None]).all(axis=0)
+    )
 
 
 def _ends(lines: Floats, end: Floats) -> Floats:
-    """Return values of lines (2, ..., P) at 0 and at the end, their slopes where it is infinite."""
+    """Return values of lines (2, ..., P) at 0 and at the end: slopes where that is infinite."""
     endless = np.isinf(end)
     last = np.where(endless, lines[1], lines[0] + lines[1] * np.where(endless, 0.0, end))
     return np.stack([lines[0], last])

@@ -1,4 +1,4 @@
-"""Errors of ranks, which are step functions: an order changes where decisions cross each other."""
+"""Errors of ranks: step functions, since an order changes where decisions cross each other."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..validation import Floats
 from .curves import Curve, steps
 
 Ints = NDArray[np.int64]
-PAIRS = 4_000_000  # that are looked at together where a path begins
-ENTRIES = 1_000_000  # places of rows in orders that are held together
+PAIRS_AT_ONCE = 4_000_000  # pairs of rows in memory at once at the begin of a path
+PLACES_AT_ONCE = 1_000_000  # ranks of rows in memory at once
 
 
 class Swaps(NamedTuple):
-    """Pairs of rows whose order changes: at t the sign of f_i - f_j becomes another one.
+    """Pairs of rows whose order changes: the parameters at which the sign of f_i - f_j changes.
 
-    All (k,) arrays; an order's sign is -1, 0 (a tie) or 1.
+    All are (k,) arrays; ``before`` and ``after`` are the signs: -1, 0 (a tie) or 1.
     """
 
     i: Ints
@@ -29,99 +29,101 @@ class Swaps(NamedTuple):
 
     @classmethod
     def together(cls, parts: list[Swaps]) -> Swaps:
-        """Return those of several parts of a path."""
-        i, j, at, before, after = (np.concatenate(own) for own in zip(*parts, strict=True))
+        """Return the changes on several parts of a path."""
+        i, j, at, before, after = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return cls(i, j, at, before, after)
 
 
 def swaps(t: Floats, pieces: tuple[Ints, Ints], f: Floats, places: Ints) -> tuple[Ints, Swaps]:
-    """Return the order of rows where a path begins, and all its changes.
+    """Return the order of rows at the begin of a path, and all its changes.
 
     Parameters
     ----------
     t : (K,) array
-        Places of nodes, ascending.
+        Parameters of nodes, ascending.
     pieces : two (p,) arrays
-        The nodes at both ends of each piece, on which decisions are lines.
+        The nodes at both ends of each piece, on which decisions are linear.
     f : (m, K) array
         Decisions.
     places : (m, K) int array
-        Where each decision stands in the order of its column; those that tie stand alike.
+        The rank of each decision in its column; ties have the same rank.
 
     Returns
     -------
     first : (m,) array
-        Places of rows on the first piece.
+        Ranks of rows on the first piece.
     Swaps
     """
-    size, found = max(1, ENTRIES // max(len(f), 1)), []
+    size, parts = max(1, PLACES_AT_ONCE // max(len(f), 1)), []
     for begin in range(0, len(pieces[0]), size):
-        left, right = (own[begin : begin + size] for own in pieces)
-        found.append(_inside(t, left, right, f, places))
-        left, right = (own[begin : begin + size + 1] for own in pieces)
-        found.append(_between(t, left, right, places))
+        left, right = (nodes[begin : begin + size] for nodes in pieces)
+        parts.append(_inside(t, left, right, f, places))
+        left, right = (nodes[begin : begin + size + 1] for nodes in pieces)
+        parts.append(_between(t, left, right, places))
     first = _order(places[:, pieces[0][:1]], places[:, pieces[1][:1]])[:, 0]
-    return first, Swaps.together(found)
+    return first, Swaps.together(parts)
 
 
 def _order(first: Ints, then: Ints) -> Ints:
-    """Return numbers whose order is that of places, and of others where these are the same."""
+    """Return numbers in the order of ``first``, ties in the order of ``then``."""
     return first * (len(first) + 1) + then
 
 
 def _inside(t: Floats, left: Ints, right: Ints, f: Floats, places: Ints) -> Swaps:
-    """Return the pairs that cross inside of pieces."""
+    """Return the pairs that cross on pieces."""
     moved = (places[:, left] != places[:, right]).any(axis=0)
     left, right = left[moved], right[moved]
     first, last = places[:, left], places[:, right]
     column, i, j, before, after = _differing(_order(first, last), _order(last, first))
-    here, there = left[column], right[column]
-    gap, other = f[i, here] - f[j, here], f[i, there] - f[j, there]
-    share = np.clip(gap / (gap - other), 0.0, 1.0)
-    at = np.clip(t[here] + share * (t[there] - t[here]), t[here], t[there])
+    begin, end = left[column], right[column]
+    first_difference, last_difference = f[i, begin] - f[j, begin], f[i, end] - f[j, end]
+    share = np.clip(first_difference / (first_difference - last_difference), 0.0, 1.0)
+    at = np.clip(t[begin] + share * (t[end] - t[begin]), t[begin], t[end])
     return Swaps(i, j, at, before, after)
 
 
 def _between(t: Floats, left: Ints, right: Ints, places: Ints) -> Swaps:
-    """Return the pairs whose order changes from the end of a piece to the begin of the next one."""
+    """Return the pairs whose order changes between the end of a piece and the next begin."""
     nodes = [left[:-1], right[:-1], left[1:], right[1:]]
-    own = [places[:, node] for node in nodes]
-    moved = np.any([(own[k] != own[k + 1]).any(axis=0) for k in range(3)], axis=0)
-    tied = (np.diff(np.sort(own[1], axis=0), axis=0) == 0).any(axis=0)
-    moved &= tied | (own[1] != own[2]).any(axis=0)
-    first, last, begin, end = (part[:, moved] for part in own)
+    ranks = [places[:, node] for node in nodes]
+    moved = np.any([(ranks[k] != ranks[k + 1]).any(axis=0) for k in range(3)], axis=0)
+    tied = (np.diff(np.sort(ranks[1], axis=0), axis=0) == 0).any(axis=0)
+    moved &= tied | (ranks[1] != ranks[2]).any(axis=0)
+    first, last, begin, end = (part[:, moved] for part in ranks)
     column, i, j, before, after = _differing(_order(last, first), _order(begin, end))
     return Swaps(i, j, t[nodes[1][moved][column]], before, after)
 
 
 def _differing(a: Ints, b: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """Return columns and pairs of rows whose order in b (m, p) is another one than in a.
+    """Return the columns and pairs of rows whose order in b (m, p) differs from that in a.
 
-    With the signs of a_i - a_j and of b_i - b_j. Sorted by a, rows fall into blocks that b doesn't
-    mix; pairs of a block are compared.
+    With them come the signs of a_i - a_j and b_i - b_j. Sorted by a, rows fall into blocks that b
+    doesn't mix; only pairs within a block are compared.
     """
     order = np.lexsort((b, a), axis=0)
-    a, b = (np.take_along_axis(own, order, axis=0) for own in (a, b))
+    a, b = (np.take_along_axis(array, order, axis=0) for array in (a, b))
     block, row, column = _blocks(a, b)
-    found, distance = [], 1
+    differing, distance = [], 1
     while len(row):
         on = row + distance < len(a)
         row, column = row[on], column[on]
         on = block[row + distance, column] == block[row, column]
         row, column = row[on], column[on]
-        before, after = (np.sign(own[row, column] - own[row + distance, column]) for own in (a, b))
+        before, after = (
+            np.sign(array[row, column] - array[row + distance, column]) for array in (a, b)
+        )
         new = before != after
         i, j = order[row[new], column[new]], order[row[new] + distance, column[new]]
-        found.append((column[new], i, j, before[new], after[new]))
+        differing.append((column[new], i, j, before[new], after[new]))
         distance += 1
-    none = np.empty(0, dtype=np.int64)
-    parts = zip(*found, strict=True) if found else ((none,) for _ in range(5))
-    columns, i, j, before, after = (np.concatenate(own) for own in parts)
+    empty = np.empty(0, dtype=np.int64)
+    parts = zip(*differing, strict=True) if differing else ((empty,) for _ in range(5))
+    columns, i, j, before, after = (np.concatenate(array) for array in parts)
     return columns, i, j, before, after
 
 
 def _blocks(a: Ints, b: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the blocks (m, p) that sorted rows fall into, and who is in one that holds changes."""
+    """Return the blocks (m, p) of sorted rows, and the rows and columns of blocks with changes."""
     top = np.maximum.accumulate(b, axis=0)[:-1]
     bottom = np.minimum.accumulate(b[::-1], axis=0)[::-1][1:]
     apart = (a[1:] > a[:-1]) & (top < bottom)
@@ -138,16 +140,17 @@ def _blocks(a: Ints, b: Ints) -> tuple[Ints, Ints, Ints]:
 def discordant(
     first: Ints, changes: Swaps, scores: Floats, weights: Floats
 ) -> tuple[float, Floats, Floats, float]:
-    """Return the weight of pairs in the wrong order at first, where and how it rises, and of all.
+    """Return the weight of pairs in the wrong order at the begin, its changes, and that of all.
 
-    Pairs are those of rows with different scores; of decisions that tie half counts.
+    Pairs are those of rows with different scores; tied decisions count half. A change is a
+    parameter and a rise.
     """
-    wrong, total, size = 0.0, 0.0, max(1, PAIRS // len(scores))
+    wrong, total, size = 0.0, 0.0, max(1, PAIRS_AT_ONCE // len(scores))
     for begin in range(0, len(scores), size):
-        own = slice(begin, begin + size)
-        above = scores[own, None] > scores
-        pairs = weights[own, None] * weights * above
-        order = np.sign(first[own, None] - first)
+        block = slice(begin, begin + size)
+        above = scores[block, None] > scores
+        pairs = weights[block, None] * weights * above
+        order = np.sign(first[block, None] - first)
         wrong += float((pairs * (1.0 - order)).sum()) / 2.0
         total += float(pairs.sum())
     i, j, at, before, after = changes
@@ -165,45 +168,47 @@ def precision_error(
 ) -> Curve:
     """Return 1 less the average precision.
 
-    Each positive row adds its share of the weight of positive rows times the precision of those
-    whose decisions are at least its own.
+    Each positive row contributes its share of the weight of positive rows times the precision among
+    the rows with at least its decision.
     """
     unit = float(weights[positive].sum())
     if unit == 0.0:
         one = np.ones(1)
         return Curve(np.array(ends), one, one, np.zeros(1))
     order = np.argsort(first, kind="stable")
-    place = np.searchsorted(first[order], first)  # the first row that ties with each
+    place = np.searchsorted(first[order], first)  # the first row with the same rank
     sums = []
     for counted in (positive, ~positive):
         before = np.append(0.0, np.cumsum((weights * counted)[order]))
         sums.append(before[-1] - before[place])
-    # who comes to, or goes from, those that are at least as high as a positive row
+    # rows that enter or leave the set of rows at least as high as a positive row
     row = np.concatenate([changes.i, changes.j])
     other = np.concatenate([changes.j, changes.i])
     at = np.concatenate([changes.at, changes.at])
-    was, is_ = (np.concatenate([sign <= 0, sign >= 0]) for sign in (changes.before, changes.after))
-    kept = positive[row] & (was != is_)
-    row, other, at, is_ = row[kept], other[kept], at[kept], is_[kept]
+    is_before, becomes = (
+        np.concatenate([sign <= 0, sign >= 0]) for sign in (changes.before, changes.after)
+    )
+    kept = positive[row] & (is_before != becomes)
+    row, other, at, becomes = row[kept], other[kept], at[kept], becomes[kept]
     by_row = np.lexsort((at, row))
-    row, other, at, is_ = row[by_row], other[by_row], at[by_row], is_[by_row]
-    change = np.where(is_, 1.0, -1.0) * weights[other]
+    row, other, at, becomes = row[by_row], other[by_row], at[by_row], becomes[by_row]
+    change = np.where(becomes, 1.0, -1.0) * weights[other]
     begin = np.searchsorted(row, row)
     hits, misses = (
-        _after(own[row], change * counted[other], begin)
-        for own, counted in zip(sums, (positive, ~positive), strict=True)
+        _after(sums_of_rows[row], change * counted[other], begin)
+        for sums_of_rows, counted in zip(sums, (positive, ~positive), strict=True)
     )
     share = weights / unit
     now = hits / (hits + misses)
     start = sums[0][row] / (sums[0][row] + sums[1][row])
     head = np.arange(len(row)) == begin
-    before_ = np.where(head, start, np.append(0.0, now)[: len(row)])
-    rises = share[row] * (before_ - now)
+    precision_before = np.where(head, start, np.append(0.0, now)[: len(row)])
+    rises = share[row] * (precision_before - now)
     error = 1.0 - float((share * sums[0] / (sums[0] + sums[1]))[positive].sum())
     return steps(*ends, error, at, rises, 1.0)
 
 
 def _after(start: Floats, change: Floats, begin: Ints) -> Floats:
-    """Return what a sum that begins at start is after each of the changes of its row."""
+    """Return the sum of ``start`` and the changes of its row so far, after each change."""
     sums = np.append(0.0, np.cumsum(change))
     return np.asarray(start + sums[1:] - sums[begin])

@@ -1,4 +1,4 @@
-"""How the variables of a problem read as decisions, and its parameter as the user's."""
+"""Readings: how a problem's variables give decisions, and its parameter that of the user."""
 
 from __future__ import annotations
 
@@ -15,30 +15,27 @@ from ..kernels.kernel import LINEAR, Kernel
 from ..problem import Problem
 from ..validation import Floats, Labels, Names, Rows, _check_names, check_X, feature_names
 
-DECISION_ROUNDING = (
-    2.0**-50
-)  # of the sum of a decision's absolute terms, which are rounded to 2**-53
-TINY = float(np.finfo(np.float64).tiny)
-SIGNS = ("sign", "probability", "inside")  # kinds of two labels
+DECISION_ROUNDING = 2.0**-50  # times a decision's absolute terms, each rounded to 2**-53
+SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
+SIGNS = ("sign", "probability", "inside")  # kinds with two labels
 NUMBERS = ("value", "robust", "quantile", "count", "rank")  # kinds that predict f itself
 KINDS = (*NUMBERS, *SIGNS, "argmax", "order", "nearest")
 
 
 @dataclass(frozen=True)
 class Scale:
-    """What the user's parameter and objective are of those of the statement, whose parameter is t.
+    """The user's parameter and objective, in terms of those of the statement with parameter t.
 
     Attributes
     ----------
     unit : float
-        The parameter is unit times t.
+        The user's parameter is unit times t.
     inverse : bool
-        It is unit / t instead.
+        Whether it is unit / t instead.
     divided : bool
         Whether the user's objective is the stated one times the parameter.
     objective : float
-        By what it is multiplied, too: duals of the user's objective are those of the stated one
-        times all that.
+        A further factor of the user's objective. The duals have the same factors.
     """
 
     unit: float = 1.0
@@ -47,14 +44,14 @@ class Scale:
     objective: float = 1.0
 
     def value(self, t: Floats) -> Floats:
-        """Return the parameters of some t."""
+        """Return the user's parameters for some t."""
         if self.inverse:
             with np.errstate(divide="ignore"):
                 return np.asarray(self.unit / np.asarray(t, dtype=np.float64))
         return np.asarray(t if self.unit == 1.0 else self.unit * t)
 
-    def own(self, values: Floats) -> Floats:
-        """Return the t of some parameters."""
+    def statement_value(self, values: Floats) -> Floats:
+        """Return the t of some of the user's parameters."""
         if self.inverse:
             return self.value(values)
         return np.asarray(values if self.unit == 1.0 else values / self.unit)
@@ -64,42 +61,42 @@ class Scale:
 class Reading:
     """How weights w and free variables v read as f(x) = mix (W (x - shifts) + bias v) + offset.
 
-    W has the blocks of w as its rows; with a kernel x is replaced by its kernel values with all
+    The rows of W are the blocks of w; with a kernel, x is replaced by its kernel values with all
     training rows.
 
     Attributes
     ----------
     columns : int
-        The columns of new rows.
+        The number of columns of new rows.
     bias : (b, r) array
         For each of the b blocks, coefficients of the r free variables.
     mix : (o, b) array or None
-        Of blocks into o outputs; None for one output a block.
+        Combines blocks into o outputs; None for one output a block.
     kernel : Kernel or CentredKernel
     rows : (n, d) array or CSR, or None
-        Training rows, where f is of kernel values that are computed here.
+        Training rows, if kernel values with them are computed here.
     kind : str
-        What is predicted, and so by what it may be judged (see `solution.metrics`): f, as a mean
-        ("value"), as a centre that far targets hardly move ("robust"), as a quantile ("quantile"),
-        the logarithm of an expected count ("count") or a rank ("rank"); the label of its sign
-        ("sign"), with the odds of a probability ("probability"), or of what is like the training
-        rows ("inside"); the label of the largest output ("argmax"); of the class whose thresholds,
-        all free variables, f lies between ("order"); of the nearest of two planes ("nearest").
+        What is predicted, which decides by what it may be judged (see `solution.metrics`). It is f:
+        a mean ("value"), a robust centre ("robust"), a quantile ("quantile"), the logarithm of an
+        expected count ("count") or a rank ("rank"). Or it is a label: by the sign of f ("sign"), by
+        the sign of the log odds of a probability ("probability"), inlier or outlier ("inside"), by
+        the largest output ("argmax"), by the thresholds (all free variables) between which f lies
+        ("order"), or by the nearest of two planes ("nearest").
     classes : labels
     names : names of columns, or None
     offset : float
     shifts : (D,) array or None
-        What the statement has taken off the columns; then the bias of each block is its own free
-        variable, of one block the first.
+        The shifts of the columns in the statement. Then each block has a free variable of its own
+        as bias; with a single block it is the first one.
     signs : (n,) array or None
-        By which duals of the first group of losses are multiplied.
+        Factors of the duals of the first group of losses.
     feature : float
-        The value of an appended feature, of which new rows know nothing: of the one block of w the
-        last entry is its weight; with a kernel its square is added to all kernel values.
+        The value of an appended feature, which new rows don't contain. The last entry of the only
+        block of w is its weight; with a kernel its square is added to all kernel values.
     zero : bool
         Whether f = 0 counts as positive.
     level : float, tuple of float, or None
-        Of a quantile its tau, one for each of several outputs; None where that is the parameter.
+        The tau of a quantile, one for each of several outputs; None if tau is the parameter.
     """
 
     columns: int
@@ -128,7 +125,7 @@ class Reading:
         return len(self.bias if self.mix is None else self.mix)
 
     def checked(self, X_new: Rows, name: str = "X_new") -> Any:
-        """Return rows to predict: new columns less the shifts, or their kernel values."""
+        """Return checked rows to predict: less the shifts, or their kernel values."""
         _check_names(feature_names(X_new), self.names, name)
         X_new = check_X(X_new, name, copy=False)
         if X_new.shape[1] != self.columns:
@@ -154,11 +151,11 @@ class Reading:
         )
 
     def free(self, w: Floats, v: Floats) -> Floats:
-        """Return free variables (k, r) beside columns, or a kernel, that nothing is taken off."""
+        """Return free variables (k, r) for columns without shifts, or a kernel without centring."""
         if self.shifts is not None and len(self.bias) > 1:
             blocks = w.reshape(len(w), len(self.bias), -1)
-            own = [bias_at_zero(b, self.shifts, blocks[:, k].T) for k, b in enumerate(v.T)]
-            return np.stack(own, axis=1)
+            biases = [bias_at_zero(b, self.shifts, blocks[:, k].T) for k, b in enumerate(v.T)]
+            return np.stack(biases, axis=1)
         if self.shifts is not None:
             bias = bias_at_zero(v[:, 0], self.shifts, w.T)
         elif isinstance(self.kernel, CentredKernel):
@@ -172,35 +169,35 @@ class Reading:
         return self._biases(w, self.free(w, v))
 
     def _biases(self, w: Floats, v: Floats) -> Floats:
-        """Return what free variables (k, r), and an appended feature, add to outputs, (k, o)."""
-        own = v @ self.bias.T
+        """Return the constant terms (k, o) of outputs: free variables and an appended feature."""
+        biases = v @ self.bias.T
         if self.feature:
             weight = w[:, -1] if self.linear else self.feature * w.sum(axis=1)
-            own = own + self.feature * weight[:, None]
-        return np.asarray((own if self.mix is None else own @ self.mix.T) + self.offset)
+            biases = biases + self.feature * weight[:, None]
+        return np.asarray((biases if self.mix is None else biases @ self.mix.T) + self.offset)
 
     def decisions(self, rows: Any, w: Floats, v: Floats) -> Floats:
-        """Return f (m, o, k) at checked rows, for k solutions."""
-        own = self.coefficients(w)
-        k, o, D = own.shape
-        f = np.asarray(rows @ own.reshape(k * o, D).T).reshape(rows.shape[0], k, o)
+        """Return f (m, o, k) at checked rows for k solutions."""
+        coefficients = self.coefficients(w)
+        k, o, D = coefficients.shape
+        f = np.asarray(rows @ coefficients.reshape(k * o, D).T).reshape(rows.shape[0], k, o)
         return np.asarray((f + self._biases(w, v)).transpose(0, 2, 1))
 
     def positive(self, f: Floats) -> NDArray[np.bool_]:
-        """Tell which decisions stand for the larger label."""
+        """Tell which decisions predict the larger label."""
         return f >= 0 if self.zero else f > 0
 
     def sizes(self, rows: Any, w: Floats, v: Floats) -> Floats:
         """Return the sums of absolute terms of all decisions, (m, o, k)."""
         mix = None if self.mix is None else np.abs(self.mix)
-        own = replace(
+        absolute = replace(
             self,
             bias=np.abs(self.bias),
             mix=mix,
             offset=abs(self.offset),
             feature=abs(self.feature),
         )
-        return own.decisions(abs(rows), abs(w), abs(v))
+        return absolute.decisions(abs(rows), abs(w), abs(v))
 
     def labels(self, f: Floats, w: Floats, v: Floats) -> NDArray[Any]:
         """Return predictions (m, k) for decisions (m, o, k) of k solutions."""
@@ -209,7 +206,7 @@ class Reading:
         return self.classes[self.codes(f, w, v)]
 
     def codes(self, f: Floats, w: Floats, v: Floats) -> NDArray[np.int64]:
-        """Return labels (m, k), as indices into the classes, of decisions whose ties are exact."""
+        """Return labels (m, k), as indices into the classes, for decisions with exact ties."""
         if self.kind == "argmax":
             return f.argmax(axis=1)
         if self.kind == "order":
@@ -220,48 +217,50 @@ class Reading:
         distance = np.abs(f) / np.where(length > 0, length, np.inf)
         return (distance[:, 1] < distance[:, 0]).astype(np.int64)
 
-    def close(self, f: Floats, v: Floats, off: Floats) -> NDArray[np.bool_]:
-        """Tell which labels (m, k) hang on decisions that may be off by so much, (1, o, k)."""
+    def is_doubtful(self, f: Floats, v: Floats, bounds: Floats) -> NDArray[np.bool_]:
+        """Tell which labels (m, k) may change within error bounds (1, o, k) of decisions."""
         if self.kind == "argmax":
             top = np.sort(f, axis=1)[:, -2:]
-            return np.asarray(top[:, 1] - top[:, 0] <= 2.0 * off.max(axis=1))
+            return np.asarray(top[:, 1] - top[:, 0] <= 2.0 * bounds.max(axis=1))
         if self.kind == "order":
-            apart = np.abs(f[:, 0, :, None] - v) - DECISION_ROUNDING * np.abs(v)
-            return np.asarray((apart <= off[:, 0, :, None]).any(axis=-1))
-        return np.asarray(np.abs(f[:, 0]) <= off[:, 0])
+            distances = np.abs(f[:, 0, :, None] - v) - DECISION_ROUNDING * np.abs(v)
+            return np.asarray((distances <= bounds[:, 0, :, None]).any(axis=-1))
+        return np.asarray(np.abs(f[:, 0]) <= bounds[:, 0])
 
-    def tie(self, f: Floats, v: Floats, off: Floats) -> None:
-        """Make ties exact in decisions (m, o, k) that are known but for so much."""
+    def snap_ties(self, f: Floats, v: Floats, bounds: Floats) -> None:
+        """Make ties exact in decisions (m, o, k) with given error bounds."""
         if self.kind == "argmax":
             best = f.argmax(axis=1)[:, None]
             top = np.take_along_axis(f, best, axis=1)
-            f[...] = np.where(f >= top - off - np.take_along_axis(off, best, axis=1), top, f)
+            f[...] = np.where(f >= top - bounds - np.take_along_axis(bounds, best, axis=1), top, f)
         elif self.kind == "order":
-            off = off[:, 0, :, None] + DECISION_ROUNDING * np.abs(v)
-            near = np.abs(f[:, 0, :, None] - v) <= off
-            # of thresholds that f ties with it is on the same side
+            bounds = bounds[:, 0, :, None] + DECISION_ROUNDING * np.abs(v)
+            near = np.abs(f[:, 0, :, None] - v) <= bounds
+            # f is on the same side of all thresholds with which it ties
             last, most = (-np.inf, np.max) if self.zero else (np.inf, np.min)
             f[:, 0] = np.where(near.any(axis=-1), most(np.where(near, v, last), axis=-1), f[:, 0])
         else:
-            f[np.abs(f) <= off] = 0.0
+            f[np.abs(f) <= bounds] = 0.0
 
-    def as_labelled(self, f: Floats, codes: NDArray[np.int64]) -> Floats:
-        """Return decisions (m, o), wrong by rounding alone, that stand for known labels."""
+    def consistent_with_labels(self, f: Floats, codes: NDArray[np.int64]) -> Floats:
+        """Return decisions (m, o), corrected within rounding to agree with known labels."""
         if self.kind in SIGNS:
-            least = 0.0 if self.zero else TINY
+            least = 0.0 if self.zero else SMALLEST_NORMAL
             positive = np.maximum(f, least)
-            return np.where(codes[:, None] > 0, positive, np.minimum(f, TINY * self.zero * -1.0))
+            return np.where(
+                codes[:, None] > 0, positive, np.minimum(f, SMALLEST_NORMAL * self.zero * -1.0)
+            )
         if self.kind == "argmax":
-            top, known = f.max(axis=1, keepdims=True), np.arange(f.shape[1]) == codes[:, None]
-            return np.where(known, top, np.minimum(f, np.nextafter(top, -np.inf)))
+            top, is_label = f.max(axis=1, keepdims=True), np.arange(f.shape[1]) == codes[:, None]
+            return np.where(is_label, top, np.minimum(f, np.nextafter(top, -np.inf)))
         return f
 
 
-def usual(problem: Problem) -> Reading | None:
-    """Return how a problem reads whose first group of losses is of f(x_i), or None.
+def default_reading(problem: Problem) -> Reading | None:
+    """Return the reading of a problem whose first group of losses has the values f(x_i), or None.
 
-    Its rows of free variables must all be alike: their coefficients in f. With a kernel new rows
-    are kernel values.
+    All its rows must have the same coefficients of free variables. With a kernel, new rows are
+    kernel values.
     """
     free = problem.losses[0].free
     B = free.toarray() if sp.issparse(free) else np.asarray(free)

@@ -1,4 +1,4 @@
-"""The recorded points of a walk, read as solutions at any parameter: weights, biases, duals."""
+"""Solutions at any parameter from the recorded points of a walk: weights, biases, duals."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from .reading import Reading, Scale
 from .sums import weights_of
 
 Parameters: TypeAlias = Sequence[float] | NDArray[Any]  # several values
-PLAIN = Scale()
-FORGOTTEN: Any = Parameter.empty  # a value that is required: what methods say of it names it
+IDENTITY = Scale()
+MISSING: Any = Parameter.empty  # default of a required argument, so that the error can name it
 
 
 class RecordedPath:
-    """Solutions of a model between two values of a parameter, by the points that were recorded.
+    """Solutions of a model between two values of a parameter, by recorded points.
 
-    What `SolutionPath` reads, judges and draws; its documentation says what a user has.
+    The base of `SolutionPath`, whose documentation describes the public attributes.
     """
 
     def __init__(
@@ -50,12 +50,12 @@ class RecordedPath:
         self.diagnostics = dict(diagnostics or {})
         self.line, self.statement, self.points = line, statement, points
         self.parameter, self.reading_or_none, self.ray = parameter, reading, ray
-        self.scale = PLAIN if scale is None else scale
+        self.scale = IDENTITY if scale is None else scale
         nodes = points.t[:-1] if ray and len(points) > 1 else points.t
         self.settled = float(nodes[-1]) if ray and line.settles else np.inf
         values = self.scale.value(np.unique(nodes))
         finite = values[np.isfinite(values)]
-        if not len(finite):  # nothing ever changes: a place to look at
+        if not len(finite):  # the path is constant: some parameter on it
             finite = self.scale.value(points.t[-1:])
         self.breakpoints: Floats = np.sort(finite)
 
@@ -69,18 +69,18 @@ class RecordedPath:
 
     @classmethod
     def _stored(
-        cls, lines: list[Line], statement: Statement, points: Points, more: Any, **options: Any
+        cls, lines: list[Line], statement: Statement, points: Points, content: Any, **options: Any
     ) -> Self:
-        """Return a path of several lines that was kept in a file, with what else it held."""
+        """Return a path with several lines from the content of a file."""
         raise NotImplementedError
 
     def _models(self) -> tuple[list[Affine], dict[str, Any]]:
-        """Return the models by their arrays, and what else a file holds."""
+        """Return the models as arrays, and further content for a file."""
         return [self._model()], {}
 
     @property
     def reading(self) -> Reading:
-        """How solutions read as decisions."""
+        """How solutions give decisions."""
         if self.reading_or_none is None:
             raise AttributeError(
                 "How this problem's variables make decisions isn't known: rows of its first "
@@ -99,12 +99,12 @@ class RecordedPath:
     @property
     def feature_names(self) -> list[str | int] | None:
         """Names of the columns of X when it was a DataFrame, else None."""
-        own = self.reading_or_none
-        return None if own is None or own.names is None else list(own.names)
+        reading = self.reading_or_none
+        return None if reading is None or reading.names is None else list(reading.names)
 
-    def _own(self, t: float | Parameters) -> Floats:
-        """Return the walk's own parameters for one of the user's, or for several."""
-        if t is FORGOTTEN:
+    def _statement_parameters(self, t: float | Parameters) -> Floats:
+        """Return the statement's parameters for one or several of the user's."""
+        if t is MISSING:
             low, high = self.range
             raise TypeError(
                 f"The value of {self.parameter} is missing; pass one from {low:g} to {high:g}, or "
@@ -124,29 +124,31 @@ class RecordedPath:
         inside = (values >= low) & (values <= high) & (values < np.inf)
         if not inside.all():
             raise ValueError(self._outside(float(values[~inside][0])))
-        return self._owned(values)
+        return self._statement_values(values)
 
-    def _stands_for(self, values: Floats, own: Floats) -> NDArray[np.bool_]:
-        """Tell which values of the parameter are read as those of the walk, one each."""
+    def _reads_as(self, values: Floats, s: Floats) -> NDArray[np.bool_]:
+        """Tell which of the user's values are read as the statement's parameters s, one each."""
         low, high = self.range
         inside = (values >= low) & (values <= high) & (values < np.inf)
-        return np.asarray(inside & (self._owned(np.where(inside, values, high)) == own))
+        return np.asarray(inside & (self._statement_values(np.where(inside, values, high)) == s))
 
-    def _owned(self, values: Floats) -> Floats:
-        """Return the walk's own parameters for values inside of the range."""
-        if self.scale == PLAIN:
+    def _statement_values(self, values: Floats) -> Floats:
+        """Return the statement's parameters for values in the range."""
+        if self.scale == IDENTITY:
             return values
         zero = (values == 0.0) & self.scale.inverse
-        own = np.where(zero, self.points.t[-1], self.scale.own(np.where(zero, 1.0, values)))
-        # what a breakpoint's value comes from is that breakpoint
+        s = np.where(
+            zero, self.points.t[-1], self.scale.statement_value(np.where(zero, 1.0, values))
+        )
+        # the value of a breakpoint is read as that breakpoint
         for near in (0, -1):
-            place = np.searchsorted(self.points.t, own) + near
+            place = np.searchsorted(self.points.t, s) + near
             node = self.points.t[np.clip(place, 0, len(self.points) - 1)]
-            own = np.where(np.abs(node - own) <= 2 * np.spacing(np.abs(own)), node, own)
-        return own if self.ray else np.clip(own, self.points.t[0], self.points.t[-1])
+            s = np.where(np.abs(node - s) <= 2 * np.spacing(np.abs(s)), node, s)
+        return s if self.ray else np.clip(s, self.points.t[0], self.points.t[-1])
 
     def _outside(self, t: float) -> str:
-        """Say that a parameter is outside the path, and what to do."""
+        """Return the message for a parameter outside the path."""
         low, high = self.range
         limit = self.diagnostics.get("limit")
         beyond = limit and (0 < t < low if low > 0 else high < t < np.inf)
@@ -157,7 +159,7 @@ class RecordedPath:
         )
 
     def variables_at(self, nodes: Places) -> tuple[Floats, Floats]:
-        """Return w (k, d) and v (k, r) at recorded points, as the statement has them.
+        """Return w (k, d) and v (k, r) of the statement at recorded points.
 
         Examples
         --------
@@ -173,41 +175,41 @@ class RecordedPath:
 
     def _at(self, t: float | Parameters) -> tuple[Floats, Floats]:
         """Return w (k, d) and v (k, r) at parameters."""
-        return self._variables(self._own(t))
+        return self._variables(self._statement_parameters(t))
 
-    def _variables(self, own: Floats) -> tuple[Floats, Floats]:
-        """Return w and v at the walk's own parameters; on a ray they may stand still."""
-        held, alone = self.statement.held, self.points.t[self.points.alone[-1:]]
-        rests = own > self.settled if (alone == self.settled).any() else own >= self.settled
-        own = np.minimum(own, self.settled)
-        unknowns = self.points.unknowns(own, held)
-        if rests.any():
-            unknowns[rests] = self.points.at(np.array([len(self.points) - 2]), held)
-        return self._read(unknowns, own)
+    def _variables(self, s: Floats) -> tuple[Floats, Floats]:
+        """Return w and v at the statement's parameters; on a ray they may be constant."""
+        held, last_alone = self.statement.held, self.points.t[self.points.alone[-1:]]
+        at_rest = s > self.settled if (last_alone == self.settled).any() else s >= self.settled
+        s = np.minimum(s, self.settled)
+        unknowns = self.points.unknowns(s, held)
+        if at_rest.any():
+            unknowns[at_rest] = self.points.at(np.array([len(self.points) - 2]), held)
+        return self._read(unknowns, s)
 
-    def _read(self, unknowns: Floats, own: Floats) -> tuple[Floats, Floats]:
-        """Return w and v by the unknowns at the walk's own parameters."""
+    def _read(self, unknowns: Floats, s: Floats) -> tuple[Floats, Floats]:
+        """Return w and v from the unknowns at the statement's parameters."""
         problem = self.line.start
         of_duals = problem.kernel is not None and len(problem.losses) == 1
         if of_duals and self.statement.separate and not self.scale.divided:
             n = len(problem.losses[0].pieces)
-            unknowns[:, :n] = self._inside(unknowns[:, :n].T, own, 0).T
+            unknowns[:, :n] = self._within_bounds(unknowns[:, :n].T, s, 0).T
         if problem.kernel is None and self.statement.face == "dual":
             w = weights_of(self.statement, unknowns)
             return w, self.statement.free_variables(unknowns)
         return self.statement.variables(unknowns)
 
     def _in_order(self, nodes: Places) -> Places:
-        """Return recorded points, which ascend, in the order in which they were found."""
+        """Return recorded points, which are ascending, in the order of the walk."""
         return nodes
 
-    def _inside(self, duals: Floats, own: Floats, group: int) -> Floats:
-        """Return duals (n, k) of the stated objective inside of their bounds, where these move."""
+    def _within_bounds(self, duals: Floats, s: Floats, group: int) -> Floats:
+        """Return duals (n, k) of the stated objective, clipped to their bounds if these move."""
         if not self.line.rates[f"losses[{group}].slopes"].any():
             return duals
-        return np.asarray(np.clip(duals, *self._bounds(own, group)))
+        return np.asarray(np.clip(duals, *self._bounds(s, group)))
 
-    def coef(self, t: float | Parameters = FORGOTTEN) -> Floats:
+    def coef(self, t: float | Parameters = MISSING) -> Floats:
         """Return the (d,) coefficients at t, or (d, k) at k parameters (no kernel).
 
         Models with several outputs have one row of d coefficients for each: (o, d) or (o, d, k).
@@ -215,7 +217,7 @@ class RecordedPath:
         Raises
         ------
         AttributeError
-            With a kernel there are none; use `decision_function`, or `expansion`.
+            There are none with a kernel; use `decision_function`, or `expansion`.
 
         Examples
         --------
@@ -227,11 +229,11 @@ class RecordedPath:
         self._check_linear()
         return self._weights(t)
 
-    def expansion(self, t: float | Parameters = FORGOTTEN) -> Floats:
+    def expansion(self, t: float | Parameters = MISSING) -> Floats:
         """Return the coefficients (n,) or (n, k) of rows: f(x) = sum_i c_i k(x_i, x) + b.
 
-        Of models with several outputs (o, n) or (o, n, k). A linear model has them where a ridge
-        alone holds its weights: what its duals give to each row, over the ridge.
+        Models with several outputs have (o, n) or (o, n, k). A linear model has them if its only
+        penalty is a ridge: then they are the duals of each row divided by the ridge.
 
         Examples
         --------
@@ -245,29 +247,29 @@ class RecordedPath:
             return self._weights(t)
         groups, bases = [0], []
         if problem.pure_ridge:
-            own = problem.losses
-            groups = [g for g in range(len(own)) if not without_rows(own[g].X)] or [0]
-            bases = [basis(own[g].X) for g in groups]
-        if not bases or any(own is not bases[0] for own in bases):
+            losses = problem.losses
+            groups = [g for g in range(len(losses)) if not without_rows(losses[g].X)] or [0]
+            bases = [basis(losses[g].X) for g in groups]
+        if not bases or any(matrix is not bases[0] for matrix in bases):
             raise AttributeError(
                 "This model's w is no combination of training rows; use coef, or dual for the "
                 "slopes of the losses."
             )
-        duals = self.statement.answer(self.points.unknowns(self._own(t)))[2]
+        duals = self.statement.answer(self.points.unknowns(self._statement_parameters(t)))[2]
         parts = [against(problem.losses[g].X, duals[g].T).T for g in groups]
         c = np.sum(parts, axis=0) / problem.ridge
-        found = self._coefficients(c) if self._several else c.T
-        return np.asarray(found[..., 0] if single(t) else found)
+        coefficients = self._coefficients(c) if self._several else c.T
+        return np.asarray(coefficients[..., 0] if single(t) else coefficients)
 
     @property
     def rows(self) -> Any:
-        """The rows whose values losses are of, as they were given: an array or CSR matrix."""
+        """The rows at which losses are evaluated, as given: an array or CSR matrix."""
         X, shifts = self._rows, self.reading.shifts
         return X if shifts is None else shifted(X, -shifts)
 
     @property
     def _rows(self) -> Any:
-        """The same rows as decisions take them: less the shifts."""
+        """The same rows less the shifts, as in decisions."""
         reading, problem = self.reading, self.line.start
         if reading.rows is not None:
             return reading.rows
@@ -279,21 +281,21 @@ class RecordedPath:
     @cached_property
     def _largest(self) -> Floats:
         """The largest absolute entries of these rows, (1, d)."""
-        most = abs(self._rows).max(axis=0)
-        return np.atleast_2d(most.toarray() if sp.issparse(most) else most)
+        largest = abs(self._rows).max(axis=0)
+        return np.atleast_2d(largest.toarray() if sp.issparse(largest) else largest)
 
     def _weights(self, t: float | Parameters) -> Floats:
         w, _ = self._at(t)
-        found = self._coefficients(w)
-        return found[..., 0] if single(t) else found
+        coefficients = self._coefficients(w)
+        return coefficients[..., 0] if single(t) else coefficients
 
     def _coefficients(self, w: Floats) -> Floats:
-        """Return coefficients (d, k), or (o, d, k) of several outputs, of weights (k, b D)."""
-        own = self.reading_or_none
-        if own is None or not (self._several or own.feature):
+        """Return coefficients (d, k), or (o, d, k) for several outputs, from weights (k, b D)."""
+        reading = self.reading_or_none
+        if reading is None or not (self._several or reading.feature):
             return w.T
-        found = own.coefficients(w).transpose(1, 2, 0)
-        return found if self._several else found[0]
+        coefficients = reading.coefficients(w).transpose(1, 2, 0)
+        return coefficients if self._several else coefficients[0]
 
     @property
     def linear(self) -> bool:
@@ -306,10 +308,10 @@ class RecordedPath:
                 "A path with a kernel has no coefficients; use decision_function, or expansion."
             )
 
-    def free(self, t: float | Parameters = FORGOTTEN) -> Floats:
+    def free(self, t: float | Parameters = MISSING) -> Floats:
         """Return all r free variables at t, or (r, k) of them: a bias, thresholds, a margin.
 
-        Where several values are optimal they are in their middle, see `SolutionPath`.
+        Where several values are optimal this is their middle, see `SolutionPath`.
 
         Examples
         --------
@@ -318,14 +320,14 @@ class RecordedPath:
         >>> path.free(0.25).round(9).tolist()
         [-0.75]
         """
-        own, reading = self._at(t), self.reading_or_none
-        found = (own[1] if reading is None else reading.free(*own)).T
-        return found[..., 0] if single(t) else found
+        solution, reading = self._at(t), self.reading_or_none
+        free = (solution[1] if reading is None else reading.free(*solution)).T
+        return free[..., 0] if single(t) else free
 
-    def intercept(self, t: float | Parameters = FORGOTTEN) -> Any:
-        """Return b of f(x) = w.x + b at t, or (k,) of them; of o outputs (o,) or (o, k).
+    def intercept(self, t: float | Parameters = MISSING) -> Any:
+        """Return b of f(x) = w.x + b at t, or (k,) of them; for o outputs (o,) or (o, k).
 
-        Where several b are optimal it is their middle, see `SolutionPath`.
+        Where several b are optimal this is their middle, see `SolutionPath`.
 
         Examples
         --------
@@ -334,17 +336,17 @@ class RecordedPath:
         >>> round(path.intercept(0.25), 9)
         -0.75
         """
-        found = self.reading.intercepts(*self._at(t)).T
-        found = found[0] if len(found) == 1 else found
+        intercepts = self.reading.intercepts(*self._at(t)).T
+        intercepts = intercepts[0] if len(intercepts) == 1 else intercepts
         if not single(t):
-            return found
-        return float(found[0]) if found.ndim == 1 else found[:, 0]
+            return intercepts
+        return float(intercepts[0]) if intercepts.ndim == 1 else intercepts[:, 0]
 
-    def dual(self, t: float | Parameters = FORGOTTEN, group: int = 0) -> Floats:
+    def dual(self, t: float | Parameters = MISSING, group: int = 0) -> Floats:
         """Return the (n,) duals of a group of losses at t, or (n, k) at k parameters.
 
-        They are a_i = -f_i'(z_i), in the user's objective. Of functions that say so, such as
-        `svm_path`, they are those of labels, alpha_i = y_i a_i.
+        They are a_i = -f_i'(z_i), for the user's objective. Functions such as `svm_path`, whose
+        documentation says so, return those of labels instead, alpha_i = y_i a_i.
 
         Parameters
         ----------
@@ -361,45 +363,45 @@ class RecordedPath:
         >>> path.dual([0.0, 0.25]).shape
         (4, 2)
         """
-        own = self._own(t)
-        duals = self.statement.answer(self.points.unknowns(own))[2]
+        s = self._statement_parameters(t)
+        duals = self.statement.answer(self.points.unknowns(s))[2]
         check_number(group, "group", least=0, most=len(duals) - 1, whole=True)
-        found = self._scaled_duals(duals[group].T, own, group)
+        scaled = self._scaled_duals(duals[group].T, s, group)
         endless = (np.atleast_1d(t) == 0.0) & self.scale.inverse & self.scale.divided
         if endless.any():
-            found[:, endless] = self._limits(group)[:, None]
-        found = self._of_labels(found, group)
-        return found[..., 0] if single(t) else found
+            scaled[:, endless] = self._limits(group)[:, None]
+        scaled = self._of_labels(scaled, group)
+        return scaled[..., 0] if single(t) else scaled
 
     def _of_labels(self, duals: Floats, group: int) -> Floats:
-        """Return duals (n, k) as functions say that they are: signed, or those of labels."""
-        own = self.reading_or_none
-        if group > 0 or own is None or own.signs is None:
+        """Return duals (n, k) with the sign convention of the reading: signed, or of labels."""
+        reading = self.reading_or_none
+        if group > 0 or reading is None or reading.signs is None:
             return duals
-        return np.asarray(own.signs[:, None] * duals + 0.0)  # no minus zero
+        return np.asarray(reading.signs[:, None] * duals + 0.0)  # no minus zero
 
     def _limits(self, group: int) -> Floats:
-        """Return the duals at 0 of a path in an inverse: the rates at which the walk's own end."""
+        """Return the duals at parameter 0 of a path in 1 / t: the final rates of stated duals."""
         last = int(np.searchsorted(self.points.t, self.points.t[-1])) - 1
         return self.scale.objective * self._rates_of_duals(max(last, 0), group)
 
-    def _scaled_duals(self, duals: Floats, own: Floats, group: int) -> Floats:
+    def _scaled_duals(self, duals: Floats, s: Floats, group: int) -> Floats:
         """Return duals (n, k) of the user's objective, from those of the statement."""
         scale = self.scale
         if scale.divided:
             with np.errstate(divide="ignore", invalid="ignore"):
-                scaled = np.clip(duals * scale.value(own), *self._bounds(own, group))
-            if not (own > 0).all():
-                scaled = np.where(own > 0, scaled, self._duals_at_zero(group)[:, None])
+                scaled = np.clip(duals * scale.value(s), *self._bounds(s, group))
+            if not (s > 0).all():
+                scaled = np.where(s > 0, scaled, self._duals_at_zero(group)[:, None])
             duals = scaled
         else:
-            duals = self._inside(duals, own, group)
+            duals = self._within_bounds(duals, s, group)
         return duals if scale.objective == 1.0 else scale.objective * duals
 
-    def _bounds(self, own: Floats, group: int) -> list[Floats]:
-        """Return the bounds of duals of the stated objective, times the parameter if it is divided.
+    def _bounds(self, s: Floats, group: int) -> list[Floats]:
+        """Return the bounds of stated duals, times the parameter if the objective is divided by it.
 
-        What is proportional to t is there rounded once, (n, 1), else they are (n, k).
+        They are (n, k), or (n, 1) if all are proportional to t; then they are rounded once.
         """
         pieces, line, name = self.line.start.losses[group].pieces, self.line, f"losses[{group}]"
         rates, low = (part[f"{name}.slopes"] for part in (line.rates, line.low))
@@ -408,20 +410,20 @@ class RecordedPath:
             slope, rate = pieces.slopes[:, k, None], rates[:, k, None]
             constant = slope - rate * line.t0
             if self.scale.divided:
-                moving = constant * self.scale.value(own) if constant.any() else 0.0
+                moving = constant * self.scale.value(s) if constant.any() else 0.0
                 bound = moving + self.scale.unit * rate
             elif constant.any() and rate.any():
-                moved = np.broadcast_to(own - line.t0, (len(slope), len(own)))
-                wide = [np.broadcast_to(part, moved.shape) for part in (rate, low[:, k, None])]
-                bound = Twofold(*wide).by(moved).plus(Twofold.of(slope + 0.0 * moved)).high
+                distance = np.broadcast_to(s - line.t0, (len(slope), len(s)))
+                wide = [np.broadcast_to(part, distance.shape) for part in (rate, low[:, k, None])]
+                bound = Twofold(*wide).by(distance).plus(Twofold.of(slope + 0.0 * distance)).high
             else:
-                bound = rate * own + slope * (rate == 0.0)
+                bound = rate * s + slope * (rate == 0.0)
             bounded = (pieces.curvature[:, k] == 0.0) & np.isinf(end)
             bounds.append(np.where(bounded[:, None], 0.0 - bound, -np.inf if k else np.inf))
         return bounds
 
     def _duals_at_zero(self, group: int) -> Floats:
-        """Return the limit of duals / t as t goes to 0, where all duals are 0."""
+        """Return the limit of duals / t for t to 0, where all duals are 0."""
         if self.points.t[0] != 0.0:
             return np.zeros(len(self.line.start.losses[group].pieces))
         last = int(np.searchsorted(self.points.t, 0.0, side="right")) - 1
@@ -435,18 +437,18 @@ class RecordedPath:
         a = self.statement.answer(self.points.at(np.array([k, k + 1])))[2][group]
         return np.asarray(self.scale.unit * (a[1] - a[0]) / (t[k + 1] - t[k]))
 
-    def _answer(self, own: Floats) -> Answer:
-        """Return the answer, in columns, at the walk's own parameters."""
-        unknowns = self.points.unknowns(own)
-        (*_, duals), (w, v) = self.statement.answer(unknowns), self._variables(own)
+    def _answer(self, s: Floats) -> Answer:
+        """Return the answer, in columns, at the statement's parameters."""
+        unknowns = self.points.unknowns(s)
+        (*_, duals), (w, v) = self.statement.answer(unknowns), self._variables(s)
         multiplier = -unknowns[:, -1] if self.statement.constrained else None
         return Answer(w.T, v.T, [a.T for a in duals], multiplier)
 
-    def stated_at(self, t: float = FORGOTTEN) -> tuple[Problem, Answer]:
+    def stated_at(self, t: float = MISSING) -> tuple[Problem, Answer]:
         """Return the problem at t as it is stated, and the path's answer to it.
 
-        That is what `solution_paths.verify.judge` and outside solvers take. Where the path is one
-        in 1 / t the objective is divided by t, see `Scale`.
+        `solution_paths.verify.judge` and outside solvers take them. If the path is one in 1 / t the
+        objective is divided by the parameter, see `Scale`.
 
         Examples
         --------
@@ -456,8 +458,8 @@ class RecordedPath:
         >>> judge(*path.stated_at(0.25)).status
         'holds'
         """
-        own = self._own(t)
-        return self.line.at(float(own[0])), self._answer(own).alone()
+        s = self._statement_parameters(t)
+        return self.line.at(float(s[0])), self._answer(s).alone()
 
     @property
     def _several(self) -> bool:

@@ -1,4 +1,4 @@
-"""A `SolutionPath` in an .npz file: the problem's arrays, their rates, and the recorded points."""
+"""Saved paths: the problem's arrays, their rates, and the recorded points in an .npz file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..kernels.centred import Centred, CentredKernel
 from ..kernels.kernel import Kernel
 from ..problem import Line
 from .archive import File, read_archive, write_archive
-from .model import Affine, from_arrays, like, numbers_of, put_matrix, take_matrix, to_arrays
+from .model import Affine, from_arrays, numbers_of, put_matrix, take_matrix, to_arrays, with_arrays
 from .points import Points
 from .reading import Reading, Scale
 from .recorded import RecordedPath
@@ -50,13 +50,13 @@ def write(file: File, path: RecordedPath) -> None:
 
 
 def read(file: File, kind: type[P]) -> P:
-    """Read a path that `write` wrote."""
+    """Read a path from the output of `write`."""
 
     def build(meta: dict[str, Any], content: dict[str, Any]) -> P:
         model = from_arrays(meta["problem"], _within(content, "problem/"))
         count, points = meta.get("branches", 1), _within(content, "points/")
-        others = [like(model, _within(content, f"branch{k}/")) for k in range(1, count)]
-        lines = [_line(own, *meta["ends"]) for own in (model, *others)]
+        others = [with_arrays(model, _within(content, f"branch{k}/")) for k in range(1, count)]
+        lines = [_line(branch, *meta["ends"]) for branch in (model, *others)]
         statement = read_statement(lines[0], meta["face"])
         if points["unknowns"].shape != (len(points["t"]), statement.size):
             raise ValueError("the points are not those of the problem")
@@ -68,7 +68,7 @@ def read(file: File, kind: type[P]) -> P:
         recorded = Points.from_arrays(**points)
         if others:
             kinds, more = (
-                {own.__name__: own for own in kind.__subclasses__()},
+                {subclass.__name__: subclass for subclass in kind.__subclasses__()},
                 _within(content, "more/"),
             )
             return kinds[meta["class"]]._stored(lines, statement, recorded, more, **options)
@@ -87,7 +87,7 @@ def _line(model: Affine, t0: float, t1: float) -> Line:
 
 
 def put_reading(reading: Reading | None, content: dict[str, Any]) -> Any:
-    """Put a reading's arrays into ``content``; return the rest of it."""
+    """Put a reading's arrays into ``content``; return its other fields."""
     if reading is None:
         return None
     content |= {"reading/bias": reading.bias, "reading/classes": reading.classes}
@@ -112,14 +112,16 @@ def put_reading(reading: Reading | None, content: dict[str, Any]) -> Any:
 
 
 def take_reading(plain: Any, content: dict[str, Any]) -> Reading | None:
-    """Return what `put_reading` put away."""
+    """Return a reading from the output of `put_reading`."""
     if plain is None:
         return None
-    rows, own, level = plain["rows"], Kernel(**plain["kernel"]), plain.get("level")
-    kernel: Centred = own
+    rows, uncentred, level = plain["rows"], Kernel(**plain["kernel"]), plain.get("level")
+    kernel: Centred = uncentred
     origin = content.get("reading/origin")
     if origin is not None:
-        kernel = CentredKernel(own, int(origin) if own.name == "precomputed" else origin)
+        kernel = CentredKernel(
+            uncentred, int(origin) if uncentred.name == "precomputed" else origin
+        )
     return Reading(
         plain["columns"],
         content["reading/bias"],

@@ -1,7 +1,7 @@
 """Sums of many products in twofold precision: weights from duals, decisions from weights.
 
 The arithmetic is that of the walk (`homotopy.twofold`); the judge of these answers has its own.
-Each sum is the same whatever else is computed beside it.
+Each sum is independent of which others are computed with it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..twofold import Twofold
 from ..validation import Floats
 
 Mask = NDArray[np.bool_]
-BLOCK = 64  # solutions whose weights are summed together
+SOLUTIONS_SUMMED = 64  # solutions whose weights are computed at once
 
 
 @cached_njit
@@ -43,23 +43,23 @@ def _columns_sparse(indptr, indices, x, a, high, low):
 
 
 def by_columns(X: Any, a: Floats) -> Twofold:
-    """Return X'a of rows X (n, d), an array or CSR, for each of a (B, n): (B, d)."""
-    found = Twofold.of(np.zeros((len(a), X.shape[1])))
+    """Return X'a for rows X (n, d), an array or CSR, and each of a (B, n): (B, d)."""
+    sums = Twofold.of(np.zeros((len(a), X.shape[1])))
     if sp.issparse(X):
-        _columns_sparse(*read_only(*_entries(X), a), *found)
+        _columns_sparse(*read_only(*_entries(X), a), *sums)
     else:
-        _columns_dense(*read_only(X, a), *found)
-    return found
+        _columns_dense(*read_only(X, a), *sums)
+    return sums
 
 
 def weights_of(statement: Statement, u: Floats) -> Floats:
-    """Return weights (k, b D) by unknowns (k, N): each sum of duals is rounded once."""
+    """Return weights (k, b D) from unknowns (k, N): each sum of duals is rounded once."""
     if not statement.sums or statement.separate:
         return statement.variables(u)[0]
     a = u[:, : statement.R.shape[0]]
-    parts = (a[first : first + BLOCK] for first in range(0, len(a), BLOCK))
+    parts = (a[first : first + SOLUTIONS_SUMMED] for first in range(0, len(a), SOLUTIONS_SUMMED))
     sums = (by_columns(statement.terms, part) for part in parts)
-    return np.vstack([of.divided(statement.divisor).high for of in sums])
+    return np.vstack([block.divided(statement.divisor).high for block in sums])
 
 
 @cached_njit
@@ -83,9 +83,9 @@ def _rows_sparse(indptr, indices, x, wanted, w, out):
 
 
 def by_rows(X: Any, wanted: Mask, w: Floats) -> Floats:
-    """Return X w of rows X (n, d), for each of w (B, d), rounded once: (B, n).
+    """Return X w for rows X (n, d) and each of w (B, d), rounded once: (B, n).
 
-    Zeros where they aren't ``wanted`` (B, n).
+    Products that aren't ``wanted`` (B, n) are zero.
     """
     out = np.zeros(wanted.shape)
     if sp.issparse(X):
@@ -96,5 +96,5 @@ def by_rows(X: Any, wanted: Mask, w: Floats) -> Floats:
 
 
 def _entries(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """Return a CSR matrix's arrays, indices of one type: compiled code is made for each type."""
+    """Return the arrays of a CSR matrix, with int64 indices: the type of the compiled code."""
     return X.indptr.astype(np.int64, copy=False), X.indices.astype(np.int64, copy=False), X.data

@@ -1,4 +1,4 @@
-"""Surfaces: the solutions of a model with two parameters, exact along lines of one of them."""
+"""Surfaces: solutions of a model with two parameters, exact along lines in one of them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..verify.verdict import Certificate, Verdict, summary
 from . import Callback, SolutionPath, plots
 from .curves import Curve
 from .metrics import Judge
-from .recorded import FORGOTTEN, Parameters
-from .telling import telling
+from .recorded import MISSING, Parameters
+from .telling import progress_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class BestOnSurface(NamedTuple):
     """The exact minimiser of an error over all lines of a surface.
 
-    ``value`` is the least error, reached first on line ``line``, where the parameter that stands
-    still is ``fixed``; ``parameter`` and ``intervals`` are as in `Best`, on that line.
+    ``value`` is the least error, reached first on line ``line``, where the other parameter is
+    ``fixed``; ``parameter`` and ``intervals`` are as in `Best`, on that line.
     """
 
     value: float
@@ -45,11 +45,11 @@ class Surface:
     parameter : str
         The parameter along lines.
     fixed : str
-        The one that stands still on each.
+        The other parameter, constant on each line.
     fixed_values : (k,) array
         Its values, in the order of the lines.
     values : (m,) array or None
-        The values of ``parameter`` that were asked for, if any were.
+        The values of ``parameter`` on the grid, if it has any.
 
     Examples
     --------
@@ -88,23 +88,23 @@ class Surface:
         )
 
     def _inside(self, i: int, t: float | Parameters) -> Any:
-        """Return parameters on line i; beyond a last lam1, where all is zero, it stays so."""
+        """Return parameters on line i, clipped to the last lam1, beyond which all is zero."""
         end = self.paths[i].range[1] if self.parameter == "lam1" else np.inf
         numbers = isinstance(t, float | int | np.generic | np.ndarray | list | tuple)
-        if end == np.inf or not numbers:  # which the path refuses
+        if end == np.inf or not numbers:  # the path refuses other types
             return t
         return np.minimum(t, end) if np.ndim(t) else min(t, end)  # type: ignore[type-var]
 
-    def coef(self, i: int, t: float | Parameters = FORGOTTEN) -> Floats:
+    def coef(self, i: int, t: float | Parameters = MISSING) -> Floats:
         """Return the (d,) coefficients on line i at t, or (d, k) at k parameters."""
         return self.paths[i].coef(self._inside(i, t))
 
-    def intercept(self, i: int, t: float | Parameters = FORGOTTEN) -> float | Floats:
+    def intercept(self, i: int, t: float | Parameters = MISSING) -> float | Floats:
         """Return the bias on line i at t, or (k,) of them."""
-        found: float | Floats = self.paths[i].intercept(self._inside(i, t))
-        return found
+        intercept: float | Floats = self.paths[i].intercept(self._inside(i, t))
+        return intercept
 
-    def decision_function(self, i: int, X_new: Rows, t: float | Parameters = FORGOTTEN) -> Floats:
+    def decision_function(self, i: int, X_new: Rows, t: float | Parameters = MISSING) -> Floats:
         """Return f at the rows of X_new on line i at t: (m,), or (m, k) at k parameters."""
         return self.paths[i].decision_function(X_new, self._inside(i, t))
 
@@ -127,7 +127,7 @@ class Surface:
             )
         return self.values
 
-    def objective(self, i: int, t: float = FORGOTTEN) -> float:
+    def objective(self, i: int, t: float = MISSING) -> float:
         """Return the objective's value on line i at t, recomputed from the data."""
         at = check_number(t, self.parameter, least=0)
         return self.paths[i].objective_value(self._inside(i, at))
@@ -162,15 +162,15 @@ class Surface:
         queries: ArrayLike | None = None,
     ) -> BestOnSurface:
         """Return the exact minimiser of a validation error over all lines; see `error`."""
-        found = [curve.best() for curve in self.error(X_val, y_val, metric, queries)]
-        line = int(np.argmin([best.value for best in found]))
-        fixed, best = float(self.fixed_values[line]), found[line]
+        minima = [curve.best() for curve in self.error(X_val, y_val, metric, queries)]
+        line = int(np.argmin([best.value for best in minima]))
+        fixed, best = float(self.fixed_values[line]), minima[line]
         return BestOnSurface(best.value, line, fixed, best.parameter, best.intervals)
 
     def plot(
         self, X_val: Rows, y_val: ArrayLike, metric: Judge | None = None, ax: Axes | None = None
     ) -> Axes:
-        """Plot a validation error along each line, and where it is the least of all; see `error`.
+        """Plot a validation error along each line, and its minimum over all; see `error`.
 
         Parameters
         ----------
@@ -190,18 +190,18 @@ class Surface:
         return plots.draw_surface(curves, self.parameter, names, ax, (best.line, best.parameter))
 
     def certify(self, n_random: int = 20, seed: int = 0) -> Certificate:
-        """Check every line as `SolutionPath.certify` does; return the worst of what was found.
+        """Judge every line as `SolutionPath.certify` does; return the worst results.
 
         Parameters
         ----------
         n_random : int, default 20
-            See `SolutionPath.certify`; of each line.
+            Number for each line: see `SolutionPath.certify`.
         seed : int, default 0
         """
         check_number(n_random, "n_random", least=0, whole=True)
         judged = [path._judged(*path._some(n_random, seed, None)) for path in self.paths]
         places = [path.scale.value(s) for path, (s, _) in zip(self.paths, judged, strict=True)]
-        return summary(np.concatenate(places), Verdict.together([own for _, own in judged]))
+        return summary(np.concatenate(places), Verdict.together([verdict for _, verdict in judged]))
 
 
 def path_lines(function: Callable[[float], SolutionPath], fixed: str, values: ArrayLike) -> Surface:
@@ -210,9 +210,9 @@ def path_lines(function: Callable[[float], SolutionPath], fixed: str, values: Ar
     Parameters
     ----------
     function : callable
-        Of one value, returns a path.
+        Takes one value, returns a path.
     fixed : str
-        What the other parameter is called.
+        Name of the other parameter.
     values : (k,) array
         Its values.
 
@@ -258,31 +258,33 @@ def lines_at(
 ) -> Surface:
     """Return the surface of the paths that a function of one value and a callback returns.
 
-    The error of the first line that can't be followed is raised when all others are there. The
-    callback is told of all lines together.
+    The error of the first line that can't be followed is raised when all others are computed. The
+    callback gets the progress of all lines together.
     """
     paths: dict[int, SolutionPath] = {}
     errors: dict[int, PathError] = {}
     events, count = 0, len(fixed_values)
-    with telling(callback) as tell:
+    with progress_of(callback) as progress:
         for k, value in enumerate(fixed_values):
 
-            def told(done: float, own: int, k: int = k, before: int = events) -> None:
-                assert tell is not None
-                tell((k + done) / count, before + own)
+            def report_of_line(
+                done: float, own_events: int, k: int = k, before: int = events
+            ) -> None:
+                assert progress is not None
+                progress((k + done) / count, before + own_events)
 
             try:
-                paths[k] = function(float(value), None if tell is None else told)
+                paths[k] = function(float(value), None if progress is None else report_of_line)
                 events += int(paths[k].diagnostics["events"])
             except PathError as error:
                 errors[k] = error
-    found = list(paths.values())
-    surface = Surface(found, fixed, fixed_values[list(paths)], values) if found else None
+    lines = list(paths.values())
+    surface = Surface(lines, fixed, fixed_values[list(paths)], values) if lines else None
     if surface is not None and not errors:
         return surface
     k, first = next(iter(errors.items()))
     raise PathError(
-        f"Line {k} of {count}, where {fixed} = {fixed_values[k]:g}, is lost, {len(found)} are in "
+        f"Line {k} of {count}, where {fixed} = {fixed_values[k]:g}, is lost, {len(lines)} are in "
         f"error.surface: {first}",
         first.path,
         surface,

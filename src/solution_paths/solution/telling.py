@@ -1,4 +1,4 @@
-"""What paths tell callbacks of their progress, and what these raise: it ends a path, unchanged."""
+"""Callbacks that report the progress of paths; what they raise ends a path, unchanged."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Self, TypeAlias
 
 from ..validation import check_callback
 
-Callback: TypeAlias = Callable[[float, int], object]  # is told (done, n_events)
+Callback: TypeAlias = Callable[[float, int], object]  # called with (done, n_events)
 
 
-class Raised(BaseException):
-    """Carries what a callback raised past all that handles errors of paths."""
+class CallbackError(BaseException):
+    """Carries an error of a callback past the handlers of errors of paths."""
 
-    def __init__(self, by: Telling, error: Exception):
+    def __init__(self, by: GuardedCallback, error: Exception):
         super().__init__(error)
         self.by, self.error = by, error
 
 
-class Telling:
-    """A callback, whose errors leave the block that is entered with it as they were raised.
+class GuardedCallback:
+    """A callback as a context manager, from which its errors are raised unchanged.
 
-    Within the block nothing takes them for errors of the path.
+    Within the block they aren't mistaken for errors of the path.
     """
 
     def __init__(self, callback: Callback) -> None:
@@ -31,11 +31,11 @@ class Telling:
         self.callback = callback
 
     def __call__(self, done: float, events: int) -> None:
-        """Tell the callback."""
+        """Call the callback."""
         try:
             self.callback(done, events)
         except Exception as error:
-            raise Raised(self, error) from None
+            raise CallbackError(self, error) from None
 
     def __enter__(self) -> Self:
         return self
@@ -46,7 +46,7 @@ class Telling:
         raised: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if isinstance(raised, Raised) and raised.by is self:
+        if isinstance(raised, CallbackError) and raised.by is self:
             error, context = raised.error, raised.error.__context__
             try:
                 raise error
@@ -54,28 +54,28 @@ class Telling:
                 error.__context__ = context
 
 
-class Told(Telling):
-    """A callback that is never told less than before."""
+class MonotoneProgress(GuardedCallback):
+    """A callback whose arguments never decrease."""
 
     def __init__(self, callback: Callback) -> None:
         super().__init__(callback)
         self.done, self.events = 0.0, 0
 
     def __call__(self, done: float, events: int) -> None:
-        """Tell the callback, of no less than before."""
+        """Call the callback with arguments that are at least the previous ones."""
         self.done, self.events = max(self.done, min(float(done), 1.0)), max(self.events, events)
         super().__call__(self.done, self.events)
 
-    def at_end(self, events: int) -> None:
-        """Tell that the path is there."""
+    def finish(self, events: int) -> None:
+        """Report that the path is complete."""
         with self:
             self(1.0, events)
 
-    def of_second_half(self, done: float, events: int) -> None:
-        """Tell of a walk in whose first half nothing happens."""
+    def second_half(self, done: float, events: int) -> None:
+        """Report the second half of a walk in whose first half nothing happens."""
         self(max(2.0 * done - 1.0, 0.0), events)
 
 
-def telling(callback: Callback | None) -> AbstractContextManager[Told | None]:
-    """Return what tells a callback of one path, to be entered; None where there is none."""
-    return nullcontext() if callback is None else Told(callback)
+def progress_of(callback: Callback | None) -> AbstractContextManager[MonotoneProgress | None]:
+    """Return the progress of a path as a context manager; None without a callback."""
+    return nullcontext() if callback is None else MonotoneProgress(callback)

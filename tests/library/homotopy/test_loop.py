@@ -141,7 +141,7 @@ def test_a_path_is_the_same_from_its_end(name, monkeypatch):
     path = solution_paths.solution_path(model, 0.0, np.inf)
     assert path.statement.face == "primal"
     assert path.certify().status == "holds"
-    monkeypatch.setattr(follow, "_from_the_end", lambda *_, **__: (None, None))
+    monkeypatch.setattr(follow, "_walk_from_end", lambda *_, **__: (None, None))
     other = follow.model_path(model, 0.0, np.inf, face="saddle")
     np.testing.assert_allclose(path.breakpoints, other.breakpoints, rtol=1e-9, atol=1e-11)
     for lam in [0.0, *r.uniform(0.0, 2 * path.breakpoints[-1], 10)]:
@@ -235,7 +235,7 @@ def test_eliminated_weights_change_no_event(name, monkeypatch):
     plain = walked(model, t0, t1)
     monkeypatch.setattr(run, "MANY_VARIABLES", 1)
     line = along(model, t0, t1)
-    assert follow._at_the_start(line, read(line), "auto").walk.now.eliminates == RIDGED
+    assert follow._homotopy_at_start(line, read(line), "auto").walk.now.eliminates == RIDGED
     for before in (None, solve_afresh, look_at_all):
         path = walked(model, t0, t1, before=before)
         np.testing.assert_allclose(path.t, plain.t, rtol=1e-15, atol=1e-15)

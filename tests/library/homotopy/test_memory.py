@@ -17,7 +17,7 @@ from solution_paths.homotopy.run import Homotopy
 from solution_paths.homotopy.statement import read
 from solution_paths.problem import Losses, Problem, along, losses, penalties
 from solution_paths.solution import follow
-from solution_paths.solution.follow import NEAR
+from solution_paths.solution.follow import NEAR_END
 
 pytestmark = pytest.mark.slow
 
@@ -112,7 +112,7 @@ def test_a_walk_in_the_memory_of_another_one_is_the_same(name):
     (model, *ends), face = WALKS[name]
     line = along(model, *ends)
     statement = read(line, face)
-    first = follow._at_the_start(line, statement, face)
+    first = follow._homotopy_at_start(line, statement, face)
     start, end = first.start, first.walk.now.end
     expected = first.run()
     own = statement, statement.graphs, first.place, end, 0.0
@@ -120,7 +120,9 @@ def test_a_walk_in_the_memory_of_another_one_is_the_same(name):
     back = Homotopy(*own, face=face)
     back.run()
     back.release()
-    again = Homotopy(statement, statement.graphs, start, 0.0, end, line.t0, face=face, near=NEAR)
+    again = Homotopy(
+        statement, statement.graphs, start, 0.0, end, line.t0, face=face, near=NEAR_END
+    )
     found = again.run()
     for part in ("t", "events", "event_at", "entry", "entries", "entry_at"):
         np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
@@ -130,7 +132,7 @@ def test_memory_is_handed_on_once_and_only_by_walks_that_have_ended():
     model, *ends = degenerate_svm()
     line = along(model, *ends)
     statement = read(line)
-    first = follow._at_the_start(line, statement, "auto")
+    first = follow._homotopy_at_start(line, statement, "auto")
 
     def memory(walk):
         return walk.walk.u.ctypes.data

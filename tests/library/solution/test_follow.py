@@ -192,7 +192,7 @@ def test_a_parameter_that_is_an_inverse():
     assert found.status == "holds"
     np.testing.assert_array_equal(path.dual([lam, 1.0])[:, 0], path.dual(lam))
     for knot in path.breakpoints:  # a breakpoint is the point itself, whatever its inverse is
-        assert path._own(knot)[0] in path.points.t
+        assert path._statement_parameters(knot)[0] in path.points.t
     curve = path.error_curve(X, U, "absolute")
     for own in (0.02, 0.3, 4.0):
         assert curve(own) == pytest.approx(np.abs(path.predict(X, own) - U).mean(), rel=1e-9)
@@ -483,7 +483,7 @@ def test_no_recorded_points_have_no_decisions():
 
 def test_a_path_without_an_event_whose_farther_walk_is_lost_is_an_error(monkeypatch):
     """Nothing happens up to 2^40, and what comes then isn't known: it isn't said to be constant."""
-    walked, ends = follow._from_the_start, []
+    walked, ends = follow._walk_from_start, []
 
     def lost(line, *arguments, **options):
         ends.append(line.t1)
@@ -491,7 +491,7 @@ def test_a_path_without_an_event_whose_farther_walk_is_lost_is_an_error(monkeypa
             raise PathError("lost", None)
         return walked(line, *arguments, **options)
 
-    monkeypatch.setattr(follow, "_from_the_start", lost)
+    monkeypatch.setattr(follow, "_walk_from_start", lost)
 
     def model(cost):
         return Problem(Losses(losses.hinge([1.0, -1.0], cost), np.zeros((2, 1))), ridge=1.0)

@@ -13,7 +13,7 @@ from solution_paths import SolutionPath
 from solution_paths.compilation import read_only
 from solution_paths.problem import Losses, Problem, Product, losses
 from solution_paths.solution import undetermined
-from solution_paths.solution.envelopes import FLAT, boxes, on_segments
+from solution_paths.solution.envelopes import FLAT_SLOPE, boxes, on_segments
 from solution_paths.solution.polytopes import Bounds, TooMany, middle
 from solution_paths.verify import Answer, judge
 
@@ -248,7 +248,7 @@ def test_a_box_a_chain_and_half_lines():
 
 
 def test_too_many_inequalities_are_told(monkeypatch):
-    monkeypatch.setattr("solution_paths.solution.polytopes.MOST", 3)
+    monkeypatch.setattr("solution_paths.solution.polytopes.MAX_INEQUALITIES", 3)
     square = Bounds.between(np.array([[1.0, 1], [1, -1]]), np.zeros((2, 2)), np.ones((2, 2)))
     with pytest.raises(TooMany):
         middle(square, np.zeros((2, 2)), 0.0, 1.0, NOTHING)
@@ -291,7 +291,7 @@ def test_middles_in_a_box_are_those_of_its_least_bounds(seed):
 def test_the_middle_does_not_depend_on_what_is_looked_at_together(name, monkeypatch):
     D = survey.data("rounded", 1)
     together = survey.CASES[name].path(D)
-    monkeypatch.setattr(undetermined, "CELLS", 1)
+    monkeypatch.setattr(undetermined, "UNKNOWNS_AT_ONCE", 1)
     alone = survey.CASES[name].path(D)
     np.testing.assert_allclose(alone.points.t, together.points.t, rtol=1e-14)
     t = places(together, 0)
@@ -313,7 +313,11 @@ FOLLOWED = {
 def test_rows_that_are_not_looked_at_bound_nothing(name, rounded, monkeypatch):
     """All rows say the same as those that are looked at, where these are few."""
     r = np.random.default_rng(5)
-    seen, near, c = [], undetermined.Rows._near, np.ones(700)  # other costs balance nowhere
+    seen, near, c = (
+        [],
+        undetermined.Rows._relevant_rows,
+        np.ones(700),
+    )  # other costs balance nowhere
     y = r.permutation(np.linspace(-2.0, 2.0, 700))
     X = r.normal(size=(700, 20)) + 0.3 * np.sign(y)[:, None]
     if rounded:
@@ -321,15 +325,17 @@ def test_rows_that_are_not_looked_at_bound_nothing(name, rounded, monkeypatch):
 
     def noted(self, *given):
         found = near(self, *given)
-        seen.append(len(found[0].own))
+        seen.append(len(found[0].coordinates))
         return found
 
-    monkeypatch.setattr(undetermined, "CELLS", 1)
-    monkeypatch.setattr(undetermined, "MANY", 8)
-    monkeypatch.setattr(undetermined, "LOOKS", 1000)
-    monkeypatch.setattr(undetermined.Rows, "_near", noted)
+    monkeypatch.setattr(undetermined, "UNKNOWNS_AT_ONCE", 1)
+    monkeypatch.setattr(undetermined, "MAX_PIECES_RESTRICTED", 8)
+    monkeypatch.setattr(undetermined, "UNKNOWNS_PER_ROW", 1000)
+    monkeypatch.setattr(undetermined.Rows, "_relevant_rows", noted)
     some = FOLLOWED[name](X, y, c)
-    monkeypatch.setattr(undetermined.Rows, "_near", lambda self, points, pairs, endless: (self, 50))
+    monkeypatch.setattr(
+        undetermined.Rows, "_relevant_rows", lambda self, points, pairs, endless: (self, 50)
+    )
     whole = FOLLOWED[name](X, y, c)
     if not rounded and name != "svr_epsilon":
         assert min(seen) < 350  # else nothing was tried
@@ -340,7 +346,7 @@ def test_rows_that_are_not_looked_at_bound_nothing(name, rounded, monkeypatch):
 
 def test_rows_of_a_map_that_is_kept_as_factors_are_all_looked_at(monkeypatch):
     """Of such a map no row is known by itself."""
-    monkeypatch.setattr(undetermined, "CELLS", 1)
+    monkeypatch.setattr(undetermined, "UNKNOWNS_AT_ONCE", 1)
     r = np.random.default_rng(5)
     y = r.permutation(np.where(np.arange(120) < 60, 1.0, -1.0))
     X = r.normal(size=(120, 4)) + 0.3 * y[:, None]
@@ -375,7 +381,7 @@ def test_thresholds_that_nothing_ties_are_not_looked_at_piece_by_piece(monkeypat
 def test_duals_are_on_segments_whose_slopes_they_are_at_both_ends(branches):
     """By the definition: of slopes that differ, but not beyond rounding, none is meant."""
     r = np.random.default_rng(0)
-    S, m, P, tiny = 4, 60, 7, 1.5 * FLAT
+    S, m, P, tiny = 4, 60, 7, 1.5 * FLAT_SLOPE
     slopes = r.integers(-1, 2, (2, S, m)).astype(float)
     slopes[:, 1, : m // 2] = slopes[:, 0, : m // 2]
     slopes[0, 1, : m // 4] += r.choice([0.0, tiny, 1e-3], m // 4)
@@ -387,19 +393,21 @@ def test_duals_are_on_segments_whose_slopes_they_are_at_both_ends(branches):
         else np.zeros((2, 0, 0), int)
     )
     value, rate = (x[which, np.arange(m)[:, None]] for x in slopes)
-    a = value + rate * t[:, None] + r.choice([0.0, FLAT / 8, 1e-4], (m, P))
+    a = value + rate * t[:, None] + r.choice([0.0, FLAT_SLOPE / 8, 1e-4], (m, P))
     first, last = np.empty((2, m, P), dtype=np.int64)
     given = slopes, straight, np.arange(m), a, t[:, None], size[None], of, own
     on_segments(*given, first, last)
     some = 0
     for i, p in np.ndindex(m, P):
         lines = slopes[0, :, i] + slopes[1, :, i] * t[:, p, None]
-        near = straight[:, i] & (np.abs(lines - a[:, i, p, None]) <= FLAT * size[p]).all(axis=0)
+        near = straight[:, i] & (np.abs(lines - a[:, i, p, None]) <= FLAT_SLOPE * size[p]).all(
+            axis=0
+        )
         if branches:
             near &= of[:, i] == own[i, p]
         k = np.flatnonzero(near)
         spread = np.ptp(lines[:, k], axis=1) if len(k) else np.zeros(2)
-        if len(k) and (spread > FLAT * np.abs(lines[:, k]).max(axis=1)).any():
+        if len(k) and (spread > FLAT_SLOPE * np.abs(lines[:, k]).max(axis=1)).any():
             k, some = k[:0], some + 1
         assert [first[i, p], last[i, p]] == ([k[0], k[-1]] if len(k) else [-1, -1])
     assert some

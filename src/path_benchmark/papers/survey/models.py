@@ -112,7 +112,7 @@ class Model:
         """Return the problem at a parameter, up to a factor of the objective."""
         if self.stated is not None:
             return self.stated(data, t)
-        return path.line.at(float(path.scale.own(np.array([t]))[0]))
+        return path.line.at(float(path.scale.statement_value(np.array([t]))[0]))
 
 
 # ---------------------------------------------------------------- statements of older functions
