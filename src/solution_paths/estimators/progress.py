@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 
 from ..solution import Callback
-from ..solution.telling import GuardedCallback
+from ..solution.callbacks import GuardedCallback
 
 
 class Progress:

@@ -148,15 +148,15 @@ def worst(problem: Penalised, left: Point, right: Point, limit: float) -> float:
     """Return an upper bound of the gap on the line between two points; see the module."""
     m = MIN_PIECES
     while True:
-        shares, most, bound = np.linspace(0.0, 1.0, m + 1), 0.0, 0.0
+        shares, largest, bound = np.linspace(0.0, 1.0, m + 1), 0.0, 0.0
         for pieces in np.array_split(np.arange(m), m * len(left.f) // LOSSES_AT_ONCE + 1):
             points = left.towards(right, shares[pieces[0] : pieces[-1] + 2])
             gaps, bends = problem.gaps(points), np.maximum(problem.bends(points), 0.0)
             # the largest value of a chord and a parabola: at an end, or where the slope is zero
-            rest = np.maximum(bends - np.abs(np.diff(gaps)), 0.0) ** 2
+            excess = np.maximum(bends - np.abs(np.diff(gaps)), 0.0) ** 2
             ends = np.maximum(gaps[:-1], gaps[1:])
-            piece_bounds = ends + rest / np.where(bends > 0.0, 4.0 * bends, 1.0)
-            most, bound = max(most, float(gaps.max())), max(bound, float(piece_bounds.max()))
-        if most > limit or bound - most <= BOUND_SLACK * limit or m > MAX_PIECES:
+            piece_bounds = ends + excess / np.where(bends > 0.0, 4.0 * bends, 1.0)
+            largest, bound = max(largest, float(gaps.max())), max(bound, float(piece_bounds.max()))
+        if largest > limit or bound - largest <= BOUND_SLACK * limit or m > MAX_PIECES:
             return bound
         m *= 4

@@ -113,12 +113,14 @@ class Penalised:
     def bends(self, points: Point) -> Floats:
         """Return the bound E (m,) for the pieces between m + 1 points on a line; see `follow`."""
         r, lam, slope = self.l1_ratio, points.lam, self.loss.curvature(points.f)
-        least, most = (
+        curvature, inverse_curvature = (
             np.minimum(slope[1:], slope[:-1]),
             self.loss.inverse_conjugate_curvature(points.u[1:], points.u[:-1]),
         )
-        moved = np.diff(points.u, axis=0) ** 2 / np.where(most > 0.0, most, 1.0)
-        convex = (least * np.diff(points.f, axis=0) ** 2 + moved) @ self.weights
+        moved = np.diff(points.u, axis=0) ** 2 / np.where(
+            inverse_curvature > 0.0, inverse_curvature, 1.0
+        )
+        convex = (curvature * np.diff(points.f, axis=0) ** 2 + moved) @ self.weights
         if r < 1.0:
             low, high = np.minimum(lam[1:], lam[:-1]), np.maximum(lam[1:], lam[:-1])
             over = np.abs(points.c) - r * lam[:, None]

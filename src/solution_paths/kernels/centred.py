@@ -141,10 +141,10 @@ def centred_kernel(kernel: Kernel, X: Any) -> Centred:
 def _of_flat(kernel: Kernel, X: Any) -> Floats | None:
     """Return the row nearest to the mean if an rbf kernel is nearly constant and rows differ."""
     mean = np.asarray(X.mean(axis=0)).ravel()
-    apart = squared_distances(X, mean[None])[:, 0]
-    if 2.0 * kernel.gamma * apart.mean() >= FLAT_EXPONENT:
+    distances = squared_distances(X, mean[None])[:, 0]
+    if 2.0 * kernel.gamma * distances.mean() >= FLAT_EXPONENT:
         return None
-    row = X[[int(apart.argmin())]]
+    row = X[[int(distances.argmin())]]
     row = (row.toarray() if sp.issparse(row) else np.asarray(row)).ravel()
     return row if squared_distances(X, row[None]).any() else None
 

@@ -80,11 +80,11 @@ def about_columns(X: Any) -> str:
     """Describe a column that is far from zero or larger than most, with a remedy, or return ''."""
     shifts = shifts_of(X)
     wide = _largest_entries(shifted(X, shifts))
-    apart = np.where(wide > 0.0, np.abs(shifts) / np.where(wide > 0.0, wide, 1.0), 0.0)
-    k = int(apart.argmax())
-    if apart[k] > UNEVEN_SCALE:
+    ratios = np.where(wide > 0.0, np.abs(shifts) / np.where(wide > 0.0, wide, 1.0), 0.0)
+    k = int(ratios.argmax())
+    if ratios[k] > UNEVEN_SCALE:
         return (
-            f"column {k} lies {apart[k]:.0e} times further from zero than its entries from each "
+            f"column {k} lies {ratios[k]:.0e} times further from zero than its entries from each "
             "other: subtract its mean"
         )
     top = _largest_entries(X)

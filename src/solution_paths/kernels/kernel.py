@@ -185,8 +185,8 @@ def rows_of_gram(K: Floats, alike: bool = False) -> Floats | None:
     """
     n, size = len(K), np.sqrt(np.maximum(K.diagonal(), 0.0))
     size[(size == 0.0) | alike] = size.max() or 1.0
-    some = np.linspace(0, n - 1, min(n, MAX_RANK + MAX_RANK // 4)).astype(int)
-    if _rows_of_some(K, size, some) is None:
+    sample = np.linspace(0, n - 1, min(n, MAX_RANK + MAX_RANK // 4)).astype(int)
+    if _rows_of_some(K, size, sample) is None:
         return None
     numbers: dict[bytes, int] = {}
     group = [numbers.setdefault(blake2b((row + 0.0).tobytes()).digest(), len(numbers)) for row in K]
@@ -200,14 +200,14 @@ def rows_of_gram(K: Floats, alike: bool = False) -> Floats | None:
     return (rows * size[first, None])[group]
 
 
-def _rows_of_some(K: Floats, size: Floats, some: Any) -> tuple[Floats, Floats] | None:
+def _rows_of_some(K: Floats, size: Floats, indices: Any) -> tuple[Floats, Floats] | None:
     """Return factored rows of some rows of K, and their exact products, both in units of sizes."""
-    scaled = np.asfortranarray(K[np.ix_(some, some)] / size[some, None] / size[some])
+    scaled = np.asfortranarray(K[np.ix_(indices, indices)] / size[indices, None] / size[indices])
     factor, order, rank, _ = scipy.linalg.lapack.dpstrf(scaled, tol=8 * EPSILON, lower=1)
     # One dependence is harmless: rows of centred kernels add up to zero.
-    if not 0 < rank < min(MAX_RANK + 1, len(some) - 1):
+    if not 0 < rank < min(MAX_RANK + 1, len(indices) - 1):
         return None
-    rows = np.empty((len(some), rank))
+    rows = np.empty((len(indices), rank))
     rows[order - 1] = np.tril(factor[:, :rank])
     return rows, scaled
 

@@ -10,7 +10,7 @@ from ..errors import PathError
 from ..glm import LOSSES, Lines, follow
 from ..solution import Reading
 from ..solution.approximate import ApproximatePath
-from ..solution.telling import Callback, progress_of
+from ..solution.callbacks import Callback, progress_of
 from ..validation import Floats, check_number
 
 

@@ -17,12 +17,12 @@ from ..problem import Problem, along
 from ..problem.branches import Branches, Partition
 from ..validation import Floats, check_choice
 from ..verify.partitions import at_threshold
+from .callbacks import Callback, progress_of
 from .follow import ARITHMETIC_ERRORS, CHECKS, _checked, _with_certified_part, as_path_error
 from .middle import on_branches
 from .outliers import OutlierPath, Partitions
 from .points import Places, Points
 from .reading import Reading, default_reading
-from .telling import Callback, progress_of
 
 SLOPES_AGREE = 1e-6  # largest difference of slopes at the start, relative to the largest dual
 

@@ -91,8 +91,8 @@ class ConformalPath:
         alpha : float, default 0.1
             The share of responses that may be missed.
         """
-        most = most_of(alpha, self.count)
-        inside, at = (np.rint(p * self.count) > most for p in (self.p, self.p_at))
+        limit = most_of(alpha, self.count)
+        inside, at = (np.rint(p * self.count) > limit for p in (self.p, self.p_at))
         ends: list[list[float]] = []
         for k in np.flatnonzero(inside).tolist():
             low, high = self.edges[k], self.edges[k + 1]
@@ -380,10 +380,10 @@ class _New:
 
     def _size(self, f: Floats) -> float:
         """Return the spread of targets and predictions, or their size if the spread is rounding."""
-        every = np.append(self.targets, f)
-        spread = float(np.ptp(every) + np.ptp(self.loss.knots))
-        most = float(np.abs(every + self.level).max())
-        return spread if spread > ROUNDED_SPREAD * most else most or 1.0
+        values = np.append(self.targets, f)
+        spread = float(np.ptp(values) + np.ptp(self.loss.knots))
+        largest = float(np.abs(values + self.level).max())
+        return spread if spread > ROUNDED_SPREAD * largest else largest or 1.0
 
     def _curved_at_zero(self) -> int:
         """Return the quadratic segment that contains a residual of 0 in its interior, or -1."""
@@ -433,7 +433,8 @@ class _New:
     ) -> ConformalPath:
         """Return the p-value from the paths in both directions."""
         below, above = (
-            self._counts(path, at, way, size) for path, way in ((downwards, -1.0), (upwards, 1.0))
+            self._counts(path, at, direction, size)
+            for path, direction in ((downwards, -1.0), (upwards, 1.0))
         )
         edges = np.concatenate([at - below[0][::-1], at + above[0][1:]])
         counts = np.concatenate([below[1][::-1], above[1]])
@@ -531,11 +532,11 @@ class Lines(NamedTuple):
         new = np.append(True, np.diff(s) > TIED_RESIDUALS * (self.size + s[1:]))[: len(s)]
         place = np.cumsum(new) - 1
         total = int(place[-1]) + 1 if len(s) else 0
-        moved, more = np.zeros(total), np.zeros(total)
+        moved, touching = np.zeros(total), np.zeros(total)
         np.add.at(moved, place, change)
-        np.add.at(more, place, np.maximum(change, 0) + touch)
+        np.add.at(touching, place, np.maximum(change, 0) + touch)
         between = first + np.concatenate([[0.0], np.cumsum(moved)])
-        at_edges = np.concatenate([[begun], between[:-1] + more, between[-1:]])
+        at_edges = np.concatenate([[begun], between[:-1] + touching, between[-1:]])
         return np.concatenate([self.begin[:1], s[new], self.end[-1:]]), between, at_edges
 
     def _meetings(self) -> tuple[Floats, Floats]:

@@ -60,8 +60,8 @@ class ConformalLabels:
         alpha : float, default 0.1
             The share of labels that may be missed.
         """
-        most = np.vectorize(lambda count: most_of(alpha, count), otypes=[np.int64])(self.counts)
-        inside = np.rint(self.p * self.counts) > most
+        limit = np.vectorize(lambda count: most_of(alpha, count), otypes=[np.int64])(self.counts)
+        inside = np.rint(self.p * self.counts) > limit
         return [self.classes[row] for row in inside]
 
     def certify(self) -> Certificate:

@@ -99,8 +99,8 @@ class Deciding:
         """Return the largest absolute entries, or the largest length, of rows."""
         if self.lengths is not None:
             return self._own_lengths(rows).max(keepdims=True)
-        most = abs(rows).max(axis=0)
-        return np.atleast_2d(most.toarray() if sp.issparse(most) else most)
+        largest = abs(rows).max(axis=0)
+        return np.atleast_2d(largest.toarray() if sp.issparse(largest) else largest)
 
     def _sums(self, of: Any, w_sizes: Floats, v: Floats) -> Floats:
         """Return the sums of absolute terms (m, o, k) for rows or, with a kernel, for lengths."""

@@ -252,9 +252,9 @@ def _straight(tau: Any, lines: Any, count: int, end: float, rounding: Any) -> in
     """Remove bends no larger than the error ``rounding``; return the number of lines left."""
     kept = min(count, 1)
     for k in range(1, count):
-        way = tau[k + 1] if k + 1 < count else end
+        until = tau[k + 1] if k + 1 < count else end
         value, slope = lines[0, k] - lines[0, kept - 1], lines[1, k] - lines[1, kept - 1]
-        if abs(_last(value, slope, way)) > _last(rounding[0], rounding[1], way):
+        if abs(_last(value, slope, until)) > _last(rounding[0], rounding[1], until):
             tau[kept], lines[0, kept], lines[1, kept] = tau[k], lines[0, k], lines[1, k]
             kept += 1
     return kept

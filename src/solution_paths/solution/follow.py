@@ -24,11 +24,11 @@ from ..problem.maps import absolute
 from ..validation import callers_level, check_choice, check_number
 from ..verify.unbounded import contradicts, falls
 from ..verify.verdict import Verdict, evenly, last_holding
+from .callbacks import Callback, MonotoneProgress, progress_of
 from .middle import in_the_middle
 from .path import SolutionPath
 from .points import ZERO_UNKNOWN, Places, Points
 from .reading import Reading, Scale, default_reading
-from .telling import Callback, MonotoneProgress, progress_of
 
 CHECKS = ("warn", "raise", "ignore")
 FAR_END = 2.0**40  # times |t0|, or 1: the end to which an unbounded path is followed, ...

@@ -60,8 +60,10 @@ def _costs(metric: Metric, count: int) -> Floats:
     """Return the cost of each label (row) and prediction (column)."""
     if metric.costs is not None:
         return metric.costs
-    apart = np.abs(np.subtract.outer(np.arange(count), np.arange(count))).astype(np.float64)
-    return {"zero_one": np.minimum(apart, 1.0), "absolute": apart, "squared": apart**2}[metric.name]
+    distances = np.abs(np.subtract.outer(np.arange(count), np.arange(count))).astype(np.float64)
+    return {"zero_one": np.minimum(distances, 1.0), "absolute": distances, "squared": distances**2}[
+        metric.name
+    ]
 
 
 def _mean_cost(

@@ -185,10 +185,10 @@ def _spread(path: Picture, curves: Floats, max_lines: int | None) -> NDArray[np.
     return np.sort(np.concatenate(chosen))
 
 
-def _shares(sizes: list[int], most: int) -> list[int]:
+def _shares(sizes: list[int], count: int) -> list[int]:
     """Distribute lines among groups by their sizes, at least one each if possible."""
-    first = min(max(round(most * sizes[0] / sum(sizes)), 1), max(most - len(sizes) + 1, 1))
-    return [first, most - first][: len(sizes)]
+    first = min(max(round(count * sizes[0] / sum(sizes)), 1), max(count - len(sizes) + 1, 1))
+    return [first, count - first][: len(sizes)]
 
 
 def _classes(path: Picture, n: int) -> list[NDArray[np.bool_]]:
@@ -359,13 +359,13 @@ def _make_room(ax: Axes, usual: float, largest: float) -> None:
         ax.yaxis.set_major_locator(AsinhLocator(usual, numticks=5))
 
 
-def _scale_like_costs(ax: Axes, least: float, most: float, low: float) -> None:
+def _scale_like_costs(ax: Axes, least: float, largest: float, low: float) -> None:
     """Use a logarithmic axis for duals, which are bounded by C."""
-    if max(most, -least) <= 10.0 * low:
+    if max(largest, -least) <= 10.0 * low:
         return
-    if least >= -1e-9 * most:
+    if least >= -1e-9 * largest:
         ax.set_yscale("log", nonpositive="clip")
-        ax.set_ylim(0.5 * low, 2.0 * most)
+        ax.set_ylim(0.5 * low, 2.0 * largest)
     else:
         ax.set_yscale("symlog", linthresh=low)
 
@@ -483,10 +483,10 @@ def _trace(curve: Function, view: View) -> tuple[Floats, Floats]:
     fill = _points(np.array([low, high]), view._replace(low=max(view.low, low), high=high))
     fill = fill[(fill >= low) & (fill <= high)]
     piece = np.clip(np.searchsorted(part.edges, fill, side="right") - 1, 0, len(begin) - 1)
-    more = bent[piece] & (fill > begin[piece]) & (fill < end[piece])
-    t = np.concatenate([begin, fill[more], end])
-    values = np.concatenate([part.left, part(fill[more]), part.right])
-    place = np.concatenate([np.arange(len(begin)), piece[more], np.arange(len(begin))])
+    added = bent[piece] & (fill > begin[piece]) & (fill < end[piece])
+    t = np.concatenate([begin, fill[added], end])
+    values = np.concatenate([part.left, part(fill[added]), part.right])
+    place = np.concatenate([np.arange(len(begin)), piece[added], np.arange(len(begin))])
     order = np.lexsort((t, place))
     return t[order], values[order]
 

@@ -126,13 +126,13 @@ def _blocks(a: Ints, b: Ints) -> tuple[Ints, Ints, Ints]:
     """Return the blocks (m, p) of sorted rows, and the rows and columns of blocks with changes."""
     top = np.maximum.accumulate(b, axis=0)[:-1]
     bottom = np.minimum.accumulate(b[::-1], axis=0)[::-1][1:]
-    apart = (a[1:] > a[:-1]) & (top < bottom)
+    separated = (a[1:] > a[:-1]) & (top < bottom)
     same = (a[1:] == a[:-1]) & (b[1:] == b[:-1])
     block = np.zeros(a.shape, dtype=np.int64)
-    block[1:] = np.cumsum(apart, axis=0)
+    block[1:] = np.cumsum(separated, axis=0)
     block += np.arange(a.shape[1]) * len(a)
     mixed = np.zeros(a.size, dtype=bool)
-    mixed[block[1:][~apart & ~same]] = True
+    mixed[block[1:][~separated & ~same]] = True
     row, column = np.nonzero(mixed[block])
     return block, row, column
 

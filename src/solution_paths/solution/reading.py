@@ -237,8 +237,10 @@ class Reading:
             bounds = bounds[:, 0, :, None] + DECISION_ROUNDING * np.abs(v)
             near = np.abs(f[:, 0, :, None] - v) <= bounds
             # f is on the same side of all thresholds with which it ties
-            last, most = (-np.inf, np.max) if self.zero else (np.inf, np.min)
-            f[:, 0] = np.where(near.any(axis=-1), most(np.where(near, v, last), axis=-1), f[:, 0])
+            fill, nearest = (-np.inf, np.max) if self.zero else (np.inf, np.min)
+            f[:, 0] = np.where(
+                near.any(axis=-1), nearest(np.where(near, v, fill), axis=-1), f[:, 0]
+            )
         else:
             f[np.abs(f) <= bounds] = 0.0
 

@@ -12,10 +12,10 @@ from ..errors import PathError
 from ..validation import Floats, Rows, check_number, check_vector
 from ..verify.verdict import Certificate, Verdict, summary
 from . import Callback, SolutionPath, plots
+from .callbacks import progress_of
 from .curves import Curve
 from .metrics import Judge
 from .recorded import MISSING, Parameters
-from .telling import progress_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -127,12 +127,12 @@ class _Undetermined:
         arguments = *lines, self.which, rows, c, begins, self.fallback, self.length, self.rounding
         piece, tau, s = boxes(*read_only(*arguments), least)
         tied = self._tied(least)
-        alone = ~tied[piece]
-        yield self._nodes(piece[alone], tau[alone], s[alone])
+        uncoupled = ~tied[piece]
+        yield self._nodes(piece[uncoupled], tau[uncoupled], s[uncoupled])
         for k in np.flatnonzero(tied).tolist():
-            way = 0.0, float(self.length[k]), self.rounding[:, k]
+            range_of_tau = 0.0, float(self.length[k]), self.rounding[:, k]
             try:
-                tau, s = middle(self._bounds(k), self.fallback[..., k], *way)
+                tau, s = middle(self._bounds(k), self.fallback[..., k], *range_of_tau)
             except TooMany:
                 continue
             yield self._nodes(np.full(len(tau), k), tau, s)
