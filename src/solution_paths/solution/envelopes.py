@@ -12,7 +12,7 @@ import numpy as np
 
 from ..compilation import cached_njit, inner_njit
 
-CLEAR_OF_ROUNDING = 4.0  # times the rounding error of bounds
+BOUND_CLEARANCE = 4.0  # times the rounding error of bounds
 FLAT_SLOPE = 2.0**-50  # times the sum of all duals, or the terms of a value: its rounding error
 
 
@@ -139,8 +139,8 @@ def _nearest(lines: Any, count: int, end: float, rounding: Any) -> int:
     if not count:
         return 0
     begin_rounding, end_rounding = (
-        CLEAR_OF_ROUNDING * rounding[0],
-        CLEAR_OF_ROUNDING * _last(rounding[0], rounding[1], end),
+        BOUND_CLEARANCE * rounding[0],
+        BOUND_CLEARANCE * _last(rounding[0], rounding[1], end),
     )
     value0, last0 = (
         lines[0, first] + begin_rounding,

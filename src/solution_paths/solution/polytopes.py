@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..homotopy.tolerances import SINGULAR
 from ..validation import Floats
-from .envelopes import CLEAR_OF_ROUNDING, middle_of_one, nearest
+from .envelopes import BOUND_CLEARANCE, middle_of_one, nearest
 
 MAX_INEQUALITIES = (
     1_000_000  # inequalities that eliminations may make: of more the middle isn't looked for
@@ -145,7 +145,7 @@ def _middle_of_one(
 def is_clear(heights: Floats, end: Floats, rounding: Floats) -> NDArray[np.bool_]:
     """Tell which lines (2, m, P) exceed zero by far more than rounding (2, P), up to the end."""
     return np.asarray(
-        (_ends(heights, end) > CLEAR_OF_ROUNDING * _ends(rounding, end)[:, None]).all(axis=0)
+        (_ends(heights, end) > BOUND_CLEARANCE * _ends(rounding, end)[:, None]).all(axis=0)
     )
 
 

@@ -32,7 +32,7 @@ from .polytopes import Bounds, TooMany, cleared, is_clear, middle
 
 MAX_SPANNED = 8  # free variables up to which the span of held rows is computed
 MOTION_MARGIN = 1.0 + 2.0**-20  # factor for rounding of the distance that a row can move
-UNKNOWNS_AT_ONCE = 2**18  # unknowns of pieces that are treated at once: arrays of 4 MB
+PIECE_UNKNOWNS = 2**18  # unknowns of pieces that are treated at once: arrays of 4 MB
 MAX_PIECES_RESTRICTED = 2**12  # pieces that are treated at once with some rows only
 UNKNOWNS_PER_ROW = 8  # unknowns of such pieces for each row: what the choice of rows costs
 
@@ -355,7 +355,7 @@ class Rows:
         plain = self.statement.held == slice(n, n + p) and self.line.start.kernel is None
         plain &= all(isinstance(X, np.ndarray) or sp.issparse(X) for X in self.maps)
         default_count, first_pairs = (
-            max(1, UNKNOWNS_AT_ONCE // self.statement.size),
+            max(1, PIECE_UNKNOWNS // self.statement.size),
             pairs[:MAX_PIECES_RESTRICTED],
         )
         # slopes may be equal only at the ends of the path, and one piece may be infinite
@@ -367,7 +367,7 @@ class Rows:
         first = self._pieces(points, pairs[:1], -1, None, None)
         while count > default_count:
             rows = self._candidates(first, points, pairs[:count])
-            if len(rows) * count <= max(UNKNOWNS_AT_ONCE, UNKNOWNS_PER_ROW * self.statement.size):
+            if len(rows) * count <= max(PIECE_UNKNOWNS, UNKNOWNS_PER_ROW * self.statement.size):
                 ends = pairs[[0, count - 1], [0, 1]]
                 return self._restricted(
                     rows, points.t[ends], points.at(ends, self.coordinates)

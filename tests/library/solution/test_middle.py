@@ -291,7 +291,7 @@ def test_middles_in_a_box_are_those_of_its_least_bounds(seed):
 def test_the_middle_does_not_depend_on_what_is_looked_at_together(name, monkeypatch):
     D = survey.data("rounded", 1)
     together = survey.CASES[name].path(D)
-    monkeypatch.setattr(undetermined, "UNKNOWNS_AT_ONCE", 1)
+    monkeypatch.setattr(undetermined, "PIECE_UNKNOWNS", 1)
     alone = survey.CASES[name].path(D)
     np.testing.assert_allclose(alone.points.t, together.points.t, rtol=1e-14)
     t = places(together, 0)
@@ -328,7 +328,7 @@ def test_rows_that_are_not_looked_at_bound_nothing(name, rounded, monkeypatch):
         seen.append(len(found[0].coordinates))
         return found
 
-    monkeypatch.setattr(undetermined, "UNKNOWNS_AT_ONCE", 1)
+    monkeypatch.setattr(undetermined, "PIECE_UNKNOWNS", 1)
     monkeypatch.setattr(undetermined, "MAX_PIECES_RESTRICTED", 8)
     monkeypatch.setattr(undetermined, "UNKNOWNS_PER_ROW", 1000)
     monkeypatch.setattr(undetermined.Rows, "_relevant_rows", noted)
@@ -346,7 +346,7 @@ def test_rows_that_are_not_looked_at_bound_nothing(name, rounded, monkeypatch):
 
 def test_rows_of_a_map_that_is_kept_as_factors_are_all_looked_at(monkeypatch):
     """Of such a map no row is known by itself."""
-    monkeypatch.setattr(undetermined, "UNKNOWNS_AT_ONCE", 1)
+    monkeypatch.setattr(undetermined, "PIECE_UNKNOWNS", 1)
     r = np.random.default_rng(5)
     y = r.permutation(np.where(np.arange(120) < 60, 1.0, -1.0))
     X = r.normal(size=(120, 4)) + 0.3 * y[:, None]
