@@ -325,18 +325,18 @@ def _places(path: RecordedPath, rows: Any, f: Floats) -> NDArray[np.int64]:
     Decisions tie if their difference is below the rounding error of their terms.
     """
     order = np.argsort(f, axis=0, kind="stable")
-    gap = np.diff(np.take_along_axis(f, order, axis=0), axis=0)
+    difference = np.diff(np.take_along_axis(f, order, axis=0), axis=0)
     w, v = path.variables_at(np.arange(f.shape[1]))
     largest = abs(rows).max(axis=0)
     largest = largest.toarray() if sp.issparse(largest) else largest
     bound = path.reading.sizes(np.atleast_2d(largest), w, v)[:, -1]  # no row's terms are larger
-    for k in np.flatnonzero(((gap > 0.0) & (gap <= TIED_DECISIONS * bound)).any(axis=0)).tolist():
-        i = np.flatnonzero((gap[:, k] > 0.0) & (gap[:, k] <= TIED_DECISIONS * bound[:, k]))
+    for k in np.flatnonzero(((difference > 0.0) & (difference <= TIED_DECISIONS * bound)).any(axis=0)).tolist():
+        i = np.flatnonzero((difference[:, k] > 0.0) & (difference[:, k] <= TIED_DECISIONS * bound[:, k]))
         pair = np.stack([order[i, k], order[i + 1, k]])
         sizes = path.reading.sizes(rows[pair.ravel()], w[[k]], v[[k]])[:, -1, 0]
-        gap[i, k] *= gap[i, k] > TIED_DECISIONS * sizes.reshape(2, -1).max(axis=0)
+        difference[i, k] *= difference[i, k] > TIED_DECISIONS * sizes.reshape(2, -1).max(axis=0)
     place = np.zeros(f.shape, dtype=np.int64)
-    np.put_along_axis(place, order[1:], np.cumsum(gap > 0.0, axis=0), axis=0)
+    np.put_along_axis(place, order[1:], np.cumsum(difference > 0.0, axis=0), axis=0)
     return place
 
 

@@ -297,8 +297,8 @@ def broken(
     t: Floats, curves: Floats, at: Floats, left: Floats, right: Floats, jump: NDArray[np.bool_]
 ) -> tuple[Floats, Floats]:
     """Return lines with both values at places, and a gap between them where they jump."""
-    keep, gap = ~np.isin(t, at), np.full_like(left[:, jump], np.nan)
-    values = np.concatenate([curves[:, keep], left, gap, right], axis=1)
+    keep, breaks = ~np.isin(t, at), np.full_like(left[:, jump], np.nan)
+    values = np.concatenate([curves[:, keep], left, breaks, right], axis=1)
     t = np.concatenate([t[keep], at, at[jump], at])
     order = np.argsort(t, kind="stable")
     return t[order], values[:, order]

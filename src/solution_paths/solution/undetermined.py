@@ -269,7 +269,7 @@ class Rows:
         t = track.t.sum(axis=1)[ends.T]
         steepest = np.where(self.straight, np.abs(self.slopes), 0.0).max(axis=1).sum(axis=1)
         dual_sums = (steepest[0] + steepest[1] * np.abs(t)).max(axis=0)
-        span, loose = (
+        span, undetermined = (
             _Span(len(ends), r if r <= MAX_SPANNED else 0),
             np.zeros(len(ends), dtype=bool),
         )
@@ -285,11 +285,11 @@ class Rows:
             if r <= MAX_SPANNED:
                 span.add(remaining, np.where(held[:, None], self.free[row], 0.0))
             else:
-                loose[remaining] = ~held
+                undetermined[remaining] = ~held
             entry_now[remaining] += 1
-            done = span.full if r <= MAX_SPANNED else loose
+            done = span.full if r <= MAX_SPANNED else undetermined
             remaining = remaining[(entry_now[remaining] < entry_end[remaining]) & ~done[remaining]]
-        return np.asarray(pairs[~span.full if r <= MAX_SPANNED else loose])
+        return np.asarray(pairs[~span.full if r <= MAX_SPANNED else undetermined])
 
     def _walked(self, places: Places) -> Places:
         """Return the walk's indices of points; the walk may be descending."""
