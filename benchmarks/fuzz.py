@@ -62,7 +62,7 @@ from solution_paths import (
 )
 from solution_paths.compilation import mark
 from solution_paths.problem import Losses, Problem, Product, pieces
-from solution_paths.solution.path import RAYS
+from solution_paths.solution.path import RAY_FACTORS
 
 LONG = np.longdouble
 WRONG = 1e-7  # a relative gap that is no rounding any more
@@ -868,7 +868,7 @@ def judge_stated(path, seed=0, points=16):
     some = rng.choice(nodes, size=min(points, len(nodes)), replace=False)
     places = np.concatenate([[nodes[0], nodes[-1]], some, between])
     if np.isinf(path.range[1]):
-        places = np.append(places, np.multiply(RAYS, nodes[-1] or 1.0))
+        places = np.append(places, np.multiply(RAY_FACTORS, nodes[-1] or 1.0))
     found = [(*stated(*path.stated_at(float(t))), t) for t in places]
     largest = max((abs(total) for total, *_ in found), default=LONG(0))
     worst = beyond = harm = 0.0
@@ -905,7 +905,7 @@ def judge(path, seed=0, points=24, units=2.0):
     worst, beyond, outside, at, harm = 0.0, 0.0, 0.0, np.nan, 0.0
     places = [("after", t) for t in np.concatenate([[nodes[0], nodes[-1]], inner, between])]
     if ray and nodes[-1] > 0:
-        places += [("after", factor * nodes[-1]) for factor in RAYS]
+        places += [("after", factor * nodes[-1]) for factor in RAY_FACTORS]
     if robust:
         places += [("before", t) for t in inner]
     for side, t in places:
