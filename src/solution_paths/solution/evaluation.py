@@ -330,8 +330,12 @@ def _places(path: RecordedPath, rows: Any, f: Floats) -> NDArray[np.int64]:
     largest = abs(rows).max(axis=0)
     largest = largest.toarray() if sp.issparse(largest) else largest
     bound = path.reading.sizes(np.atleast_2d(largest), w, v)[:, -1]  # no row's terms are larger
-    for k in np.flatnonzero(((difference > 0.0) & (difference <= TIED_DECISIONS * bound)).any(axis=0)).tolist():
-        i = np.flatnonzero((difference[:, k] > 0.0) & (difference[:, k] <= TIED_DECISIONS * bound[:, k]))
+    for k in np.flatnonzero(
+        ((difference > 0.0) & (difference <= TIED_DECISIONS * bound)).any(axis=0)
+    ).tolist():
+        i = np.flatnonzero(
+            (difference[:, k] > 0.0) & (difference[:, k] <= TIED_DECISIONS * bound[:, k])
+        )
         pair = np.stack([order[i, k], order[i + 1, k]])
         sizes = path.reading.sizes(rows[pair.ravel()], w[[k]], v[[k]])[:, -1, 0]
         difference[i, k] *= difference[i, k] > TIED_DECISIONS * sizes.reshape(2, -1).max(axis=0)

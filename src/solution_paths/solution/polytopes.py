@@ -18,9 +18,7 @@ from ..homotopy.tolerances import SINGULAR
 from ..validation import Floats
 from .envelopes import BOUND_CLEARANCE, middle_of_one, nearest
 
-MAX_INEQUALITIES = (
-    1_000_000  # inequalities that eliminations may make: of more the middle isn't looked for
-)
+MAX_INEQUALITIES = 1_000_000  # elimination of a variable is given up beyond
 
 
 def cleared(sums: Floats, terms: Floats) -> Floats:
