@@ -40,7 +40,7 @@ RETIRED = {
     "FORGOTTEN": "MISSING",
 }
 # Packages whose names have not been reviewed yet.
-UNREVIEWED = ("solution_paths/estimators", "path_benchmark/papers", "path_benchmark/reporting")
+UNREVIEWED = tuple(f"path_benchmark/{part}" for part in ("papers", "reporting", "solvers"))
 # One meaning each: a format's version is that of its kind of file.
 REPEATED = {"FORMAT"}
 
