@@ -24,7 +24,7 @@ WALKS  := $(wildcard tests/library/homotopy/test_loop*.py) tests/library/models/
 JOBS   ?= 2
 PARALLEL = -n $(JOBS) --dist loadfile --no-loadscope-reorder
 GENERIC := NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES= OPENBLAS_CORETYPE=Nehalem
-LINTED := setup.py src tests benchmarks notebooks docs/*.py docs/gallery docs/images .ci workflow/scripts
+LINTED := setup.py src tests measurements notebooks docs/*.py docs/gallery docs/images .ci workflow/scripts
 RULES  := Snakefile workflow/Snakefile workflow/rules
 
 help:  ## list the targets
@@ -56,10 +56,10 @@ tables: $(READY)  ## run the paper suite: the papers' data sets, sizes and split
 	@echo "Tables, figures and the report are in results/paper (open results/paper/report.html)."
 
 reference: $(READY)  ## add what is finished of SUITE=paper to reference/, which git keeps: later checkouts take it over
-	$(BIN)/python benchmarks/reference.py --suite $(or $(SUITE),paper)
+	$(BIN)/python measurements/reference.py --suite $(or $(SUITE),paper)
 
 pages: $(READY)  ## write docs/results and the README's block from what is finished: of the suite paper, the rest of quick
-	$(BIN)/python benchmarks/so_far.py
+	$(BIN)/python measurements/so_far.py
 	$(BIN)/python -m path_benchmark.reporting.published results/so_far results/quick docs/results --readme README.md
 
 test: $(READY)  ## run every test, on JOBS=2 processes
@@ -112,16 +112,16 @@ timing: $(READY)  ## run the papers' timing lane alone, one job at a time
 	$(BIN)/snakemake --cores $(CORES) timing
 
 benchmark: $(READY)  ## measure speed and accuracy beside other solvers, about 25 minutes
-	$(BIN)/python benchmarks/cross_validation.py
-	$(BIN)/python benchmarks/small_paths.py
-	$(BIN)/python benchmarks/one_call.py
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python measurements/cross_validation.py
+	$(BIN)/python measurements/small_paths.py
+	$(BIN)/python measurements/one_call.py
+	$(BIN)/python measurements/run.py
 
 fuzz: $(READY)  ## trace random problems (ROWS="400 1500": of other sizes) for FUZZ=60 seconds, judged in extended precision; goes on where it stopped
-	$(BIN)/python benchmarks/fuzz.py --seeds 0 100000 --limit $(FUZZ) --out $(FUZZED) $(if $(ROWS),--rows $(ROWS))
+	$(BIN)/python measurements/fuzz.py --seeds 0 100000 --limit $(FUZZ) --out $(FUZZED) $(if $(ROWS),--rows $(ROWS))
 
 bounds: $(READY)  ## trace a problem of each kind with every index of compiled code checked; compiles into build/bounds
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/bounds $(BIN)/python benchmarks/fuzz.py --seeds 0 1
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=build/bounds $(BIN)/python measurements/fuzz.py --seeds 0 1
 
 slurm: $(READY)  ## bring up a Slurm of two nodes on this host (Debian, root), run the suite quick on it
 	$(BIN)/python .ci/long.py slurm env SOLUTION_PATHS_SLURM=1 $(BIN)/python -m pytest tests/benchmark/workflow/test_slurm.py

@@ -37,7 +37,7 @@ def block(name: str, paper: dict) -> str:
 
 def explanations() -> str:
     """Return the mean scores that explain differences, and the published ones that they meet."""
-    scores = pd.read_csv(ROOT / "benchmarks/log/explanations.csv")
+    scores = pd.read_csv(ROOT / "measurements/log/explanations.csv")
     lines = ["| what | case | mean AUC, % | splits |", "| --- | --- | ---: | ---: |"]
     for (what, case), group in scores.groupby(["what", "case"], sort=False):
         found = group["label AUC %"]

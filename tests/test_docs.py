@@ -140,7 +140,7 @@ def test_the_table_of_estimators_says_what_each_chooses():
 
 
 def test_the_table_of_sizes_is_what_was_measured():
-    sizes = runpy.run_path(str(ROOT / "benchmarks/sizes.py"))
+    sizes = runpy.run_path(str(ROOT / "measurements/sizes.py"))
     page = (ROOT / "docs/sizes.md").read_text("utf-8")
     rows = [row for row in page.splitlines() if re.match(r"\|.*`\w+_path`", row)]
     asked = [

@@ -28,7 +28,7 @@ FUNCTIONS = {
     "lasso": partial(lasso_path, fit_intercept=False),
 }
 CASES = sorted(file.stem for file in (DATA / "cases").glob("*.npz"))
-PEERS_DATA = ROOT / "benchmarks" / "data"
+PEERS_DATA = ROOT / "measurements" / "data"
 
 
 def peers(name):

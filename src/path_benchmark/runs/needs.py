@@ -1,6 +1,6 @@
 """Needs of jobs and limits of a cluster's partitions, compared before anything is submitted.
 
-Measured needs are in config/needs.csv, which ``benchmarks/cost.py --write`` makes from a finished
+Measured needs are in config/needs.csv, which ``measurements/cost.py --write`` makes from a finished
 suite. Jobs that are not listed there get the defaults below.
 """
 

@@ -1,6 +1,6 @@
 """PIQP, a proximal interior-point method, called directly on quadratic programmes.
 
-It was the fastest free solver on the dissertation's models; see `benchmarks/log/notebook.md`.
+It was the fastest free solver on the dissertation's models; see `measurements/log/notebook.md`.
 """
 
 from __future__ import annotations

@@ -233,7 +233,7 @@ def test_make_benchmark_measures_cross_validation_too():
     text = (ROOT / "Makefile").read_text()
     target = text.partition("\nbenchmark:")[2].partition("\n\n")[0]
     for script in ("run.py", "cross_validation.py"):
-        assert f"$(BIN)/python benchmarks/{script}\n" in f"{target}\n"
+        assert f"$(BIN)/python measurements/{script}\n" in f"{target}\n"
 
 
 @pytest.mark.slow

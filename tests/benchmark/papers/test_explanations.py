@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 def log(what):
     """Return the committed scores: splits by cases."""
-    known = pd.read_csv(ROOT / "benchmarks" / "log" / "explanations.csv")
+    known = pd.read_csv(ROOT / "measurements" / "log" / "explanations.csv")
     known = known[known["what"].str.startswith(what)]
     return known.pivot(index="split", columns="case", values="label AUC %")
 

@@ -141,7 +141,7 @@ def test_without_slurm_one_sentence_says_so(monkeypatch, tmp_path):
 
 @pytest.fixture(scope="module")
 def cost():
-    spec = importlib.util.spec_from_file_location("cost", ROOT / "benchmarks" / "cost.py")
+    spec = importlib.util.spec_from_file_location("cost", ROOT / "measurements" / "cost.py")
     module = importlib.util.module_from_spec(spec)
     import sys
 
@@ -181,7 +181,7 @@ def test_needs_are_the_most_of_each_kind_and_keep_what_was_known(cost, ran, list
         ("paper", "p", "path", "spam"): (1000.0, 12.5),
         ("paper", "p", "race", "b"): (2400.0, 4.0),
     }
-    assert listed.read_text().startswith("# Measured by `python benchmarks/cost.py")
+    assert listed.read_text().startswith("# Measured by `python measurements/cost.py")
 
 
 def job(cost, lane, minutes):

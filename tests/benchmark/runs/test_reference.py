@@ -252,7 +252,7 @@ LOCAL = ("robust_svm", "errors")  # of many local optima: which one is found, ro
 
 
 # Folders of reference results by suite. That of the suite quick is for this test alone, as a
-# checkout shows with it that everything works: python benchmarks/reference.py --suite quick --out
+# checkout shows with it that everything works: python measurements/reference.py --suite quick --out
 # tests/data
 FOLDERS = {"paper": ROOT / "reference" / "paper", "quick": ROOT / "tests" / "data" / "quick"}
 
@@ -300,7 +300,7 @@ def test_the_reference_of_the_suite_quick_is_complete():
         known = reference.read_reference(FOLDERS["quick"], name)
         plan = reference.planned(get_paper(name), config, "quick")
         lacking = [file.stem for _, cells in plan for file, i in cells.items() if i not in known]
-        assert lacking == [], "python benchmarks/reference.py --suite quick --out tests/data"
+        assert lacking == [], "python measurements/reference.py --suite quick --out tests/data"
 
 
 @pytest.mark.parametrize("suite", FOLDERS)

@@ -1,6 +1,6 @@
 """Data as users have them: raw units, rare categories, and problems that walks got wrong.
 
-Each path is judged in extended precision by `benchmarks/fuzz.py`: a relative gap of 1e-9 at a
+Each path is judged in extended precision by `measurements/fuzz.py`: a relative gap of 1e-9 at a
 sample of breakpoints and between them, or eight units of the last place of values where that is
 more.
 """

@@ -1,6 +1,6 @@
 """A warning is given where an answer is wrong, and only there.
 
-Judged in extended precision by code that is not the package's: gaps by ``benchmarks/fuzz.py``,
+Judged in extended precision by code that is not the package's: gaps by ``measurements/fuzz.py``,
 optimality conditions below.
 """
 

@@ -1,6 +1,6 @@
 """200 small paths, as in cross-validation or a bootstrap: what a call costs beside its walk.
 
-Usage: python benchmarks/small_paths.py [output.csv]; the table goes to output.md, too.
+Usage: python measurements/small_paths.py [output.csv]; the table goes to output.md, too.
 
 Each case draws 200 samples and traces one path in C for each, with the look before a path is
 returned (``check="warn"``, the default) and without it; beside them scikit-learn's SVC fits the
@@ -92,6 +92,6 @@ def shown(name):
 
 
 if __name__ == "__main__":
-    default = Path(__file__).parents[1] / "results" / "benchmarks" / "small_paths.csv"
+    default = Path(__file__).parents[1] / "results" / "measurements" / "small_paths.csv"
     with threadpool_limits(1):
         main(Path(sys.argv[1]) if len(sys.argv) > 1 else default)

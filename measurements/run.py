@@ -1,6 +1,6 @@
 """Speed and accuracy, ours and theirs, in one run: `make benchmark`.
 
-Usage: python benchmarks/run.py [--only PATTERN] [--fresh] [--out FOLDER]
+Usage: python measurements/run.py [--only PATTERN] [--fresh] [--out FOLDER]
 
 Every peer has a process of its own, one BLAS thread, and is warmed up on a few rows first, so that
 compilation is not timed. Repeats are interleaved: one round asks every peer once, so that a busy
@@ -145,7 +145,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="regular expression of problems to run")
     parser.add_argument("--fresh", action="store_true", help="run even what is there")
-    parser.add_argument("--out", type=Path, default=HERE.parent / "results" / "benchmarks")
+    parser.add_argument("--out", type=Path, default=HERE.parent / "results" / "measurements")
     options = parser.parse_args(argv)
     use_mirror()
     os.environ |= dict.fromkeys(ONE_THREAD, "1")  # for the workers, which import numpy anew

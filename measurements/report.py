@@ -31,7 +31,7 @@ def read(out: Path) -> pd.DataFrame:
     parts = [json.loads(file.read_text()) for file in sorted(out.glob("rows/*.json"))]
     frames = [pd.DataFrame(p["rows"]).assign(code=p["code"], machine=p["machine"]) for p in parts]
     if not frames:
-        raise ValueError(f"{out / 'rows'} holds no rows: run benchmarks/run.py first.")
+        raise ValueError(f"{out / 'rows'} holds no rows: run measurements/run.py first.")
     repeats = pd.concat(frames, ignore_index=True)
     columns = [
         "seconds",

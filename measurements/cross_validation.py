@@ -1,6 +1,6 @@
 """Exact cross-validation beside a grid: our estimators, and GridSearchCV over 100 values.
 
-Usage: python benchmarks/cross_validation.py [output.csv]; the table goes to output.md, too.
+Usage: python measurements/cross_validation.py [output.csv]; the table goes to output.md, too.
 
 Both have the same 5 folds, the same standardised features and the same range of the parameter
 (ours all of it, the grid 100 values, evenly spaced in the logarithm), and end with a fit to all
@@ -171,6 +171,6 @@ def shown(case):
 
 
 if __name__ == "__main__":
-    default = Path(__file__).parents[1] / "results" / "benchmarks" / "cross_validation.csv"
+    default = Path(__file__).parents[1] / "results" / "measurements" / "cross_validation.csv"
     with threadpool_limits(1):
         main(Path(sys.argv[1]) if len(sys.argv) > 1 else default)

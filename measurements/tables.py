@@ -1,4 +1,4 @@
-"""Tables of the small benchmarks: as CSV, and as Markdown with what their docstring says."""
+"""Tables of the small measurements: as CSV, and as Markdown with what their docstring says."""
 
 import csv
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
 """Leave-one-out and conformal sets beside what they replace: refits, grids and searches.
 
-    python benchmarks/intervals.py [--rows 500] [--conformal-rows 1000]
+    python measurements/intervals.py [--rows 500] [--conformal-rows 1000]
 
 CPU seconds of one process. Refits are by the walk from nothing without checks (`Start`), by
 Clarabel on the same statement (tolerance 1e-9), and by scikit-learn's solver of the model at its

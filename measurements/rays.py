@@ -7,9 +7,9 @@ features, orthonormal, by HiGHS; of rbf, whose features tell all different rows 
 equal rows. Right is a loss within 1e-6 of it (of the losses of the best constant where it is nearly
 0), and decisions that are those at the last breakpoint but for a constant, to 1e-6.
 
-    python benchmarks/rays.py --seeds 0 100 --out results/rays.jsonl
-    python benchmarks/rays.py --kind poly --seeds 7 8 --verbose
-    python benchmarks/rays.py --report results/rays.jsonl
+    python measurements/rays.py --seeds 0 100 --out results/rays.jsonl
+    python measurements/rays.py --kind poly --seeds 7 8 --verbose
+    python measurements/rays.py --report results/rays.jsonl
 
 A problem is silent where an answer is wrong and nothing was said, told where a `PathError` or
 `PathWarning` said so, alarmed where it was right and one was given, else right. What stands in the

@@ -2,8 +2,8 @@
 
 Usage::
 
-    python benchmarks/sizes.py                 # measures what isn't measured yet, and prints it
-    python benchmarks/sizes.py --write         # writes what is measured into docs/sizes.md
+    python measurements/sizes.py                 # measures what isn't measured yet, and prints it
+    python measurements/sizes.py --write         # writes what is measured into docs/sizes.md
 
 Each row is a process of its own with one BLAS thread: CPU seconds of the call (with its check,
 after a small one that takes compiled code from its file), and by how much the process grew. What
@@ -135,7 +135,7 @@ def table(kept: dict) -> str:
 
 def written(page: str, found: str) -> str:
     """Return a page with another table between its marks."""
-    before, begin, rest = page.partition("<!-- sizes: written by benchmarks/sizes.py -->\n")
+    before, begin, rest = page.partition("<!-- sizes: written by measurements/sizes.py -->\n")
     _, end, after = rest.partition("<!-- end -->")
     return before + begin + found + "\n" + end + after
 

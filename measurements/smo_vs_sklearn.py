@@ -1,6 +1,6 @@
 """Is the SMO baseline an honest opponent? Cold solves beside scikit-learn's SVC and LinearSVC.
 
-Usage: python benchmarks/smo_vs_sklearn.py [output.csv]
+Usage: python measurements/smo_vs_sklearn.py [output.csv]
 
 Times: CPU seconds at tolerance 1e-3 and 1e-6, one thread, from raw features, interleaved, after a
 warm-up that absorbs compilation; medians of 3 to 7 repeats. SVC (LIBSVM) has 1 GB of cache: room
@@ -157,6 +157,6 @@ def main(path):
 
 
 if __name__ == "__main__":
-    default = Path(__file__).parents[1] / "results" / "benchmarks" / "smo_vs_sklearn.csv"
+    default = Path(__file__).parents[1] / "results" / "measurements" / "smo_vs_sklearn.csv"
     with threadpool_limits(1):
         main(Path(sys.argv[1]) if len(sys.argv) > 1 else default)

@@ -1,7 +1,7 @@
 """Seconds of whole paths: this work tree's engine over another commit's, in turn in one run.
 
-    python benchmarks/against.py 7c55444
-    python benchmarks/against.py HEAD~3 --only rbf --repeats 5
+    python measurements/against.py 7c55444
+    python measurements/against.py HEAD~3 --only rbf --repeats 5
 
 Both engines get the same arrays, one BLAS thread and a process each, in which nothing is compiled:
 another one has done that, on a few rows, since code may run otherwise where it was compiled than

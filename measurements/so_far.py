@@ -5,8 +5,8 @@ This writes the tables of what there is, here or in the reference results (secon
 machines, too), into results/so_far/<paper>, and says what is still to come. A split of a data set
 counts in an experiment when all its cells are there.
 
-    python benchmarks/so_far.py                # every paper of which something is finished
-    python benchmarks/so_far.py robust_svm
+    python measurements/so_far.py                # every paper of which something is finished
+    python measurements/so_far.py robust_svm
 """
 
 from __future__ import annotations

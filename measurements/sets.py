@@ -1,6 +1,6 @@
 """Proof of conformal sets: where they end, what they cover, how long they are.
 
-    python benchmarks/sets.py [--sets 500] [--points 2000] [--rows 300] [--seed 0]
+    python measurements/sets.py [--sets 500] [--points 2000] [--rows 300] [--seed 0]
 
 First random sets of random models on awkward data: on both sides of each end an outside solver
 refits the model with the new row, and its residuals must put the response in, or out. Then

@@ -1,6 +1,6 @@
 """Probabilities of `QuantileSVC` beside Platt's sigmoid and isotonic regression.
 
-    python benchmarks/calibration.py [--splits 10]
+    python measurements/calibration.py [--splits 10]
 
 Half of the rows train and half test, columns scaled to [0, 1] by the training rows, RBF kernel of
 gamma 1 / d. `QuantileSVC` has lam as it is by default, and the one of nine with the least log loss

@@ -8,9 +8,9 @@ made of the model's own duals where they say 1e-9, else of Clarabel's. Of severa
 An outlier path's answer is judged as the optimum of the problem in which every sample keeps its
 side.
 
-    python benchmarks/defaults.py --out results/defaults.jsonl
-    python benchmarks/defaults.py --data iris wine --estimator PathSVC --rows 200
-    python benchmarks/defaults.py --report results/defaults.jsonl
+    python measurements/defaults.py --out results/defaults.jsonl
+    python measurements/defaults.py --data iris wine --estimator PathSVC --rows 200
+    python measurements/defaults.py --report results/defaults.jsonl
 
 What stands in the file already is not run again.
 """

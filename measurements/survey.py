@@ -1,6 +1,6 @@
 """Every function of the survey on random and degenerate data, against solvers.
 
-    python benchmarks/survey.py [--problems 200] [--models svr_C one_class_nu] [--held-out]
+    python measurements/survey.py [--problems 200] [--models svr_C one_class_nu] [--held-out]
         [--out FILE] [--table FILE]
 
 For each problem the path is computed and certified; at some parameters its objective is compared

@@ -1,7 +1,7 @@
 """Targets without noise and constant ones, constant columns: right coefficients, in how long.
 
-    python benchmarks/perfect.py --out results/perfect.jsonl
-    python benchmarks/perfect.py --case "lad in s" --n 10000 --limit 60
+    python measurements/perfect.py --out results/perfect.jsonl
+    python measurements/perfect.py --case "lad in s" --n 10000 --limit 60
 
 Each row: seconds, how far coefficients and predictions are off (of the largest coefficient; of
 labels the mean hinge loss), how many coefficients that should be 0 are not exactly so, and what was

@@ -1,11 +1,12 @@
 """What may explain where our numbers differ from the papers'.
 
-Usage: python benchmarks/explanations.py [data set ...]
-       python benchmarks/explanations.py table_5_3 | scadi
+Usage: python measurements/explanations.py [data set ...]
+       python measurements/explanations.py table_5_3 | scadi
 
 The robust SVM paper's Tables 3 to 6, and two of the dissertation's: is the order of machines on
 Diabetes (Table 5.3) luck of ten splits, and which of SCADI's classes was the positive one (Table
-4.4)? Their scores by split are in benchmarks/log/explanations.csv; a test makes some of them again.
+4.4)? Their scores by split are in measurements/log/explanations.csv; a test makes some of them
+again.
 
 The standard machine on the paper's splits, under one change at a time; C is chosen by the
 validation part. Test error, mean and standard error over ten splits. docs/reproduction.md says what

@@ -1,7 +1,7 @@
 """What numba loses in the innermost loops: beside the same loops in C, and their share of a path.
 
-    python benchmarks/innermost.py          seconds of each loop, by numba and by gcc
-    python benchmarks/innermost.py --share  share of each compiled function in a path (needs perf)
+    python measurements/innermost.py          seconds of each loop, by numba and by gcc
+    python measurements/innermost.py --share  share of each compiled function in a path (needs perf)
 
 The C code is here alone: it is no part of the package. Both are compiled for x86-64-v3, and add up
 in the same order but for the sums that may be in any (-ffast-math, as numba's ``fastmath``).

@@ -3,7 +3,7 @@
 The suite `paper` need not be run in one go: what is finished here counts for the workflow, and
 `make reference` exports it. Timing jobs wait for a machine on which nothing else runs.
 
-    nice -n 19 python benchmarks/grow.py quantile_svm weighted_svm robust_svm
+    nice -n 19 python measurements/grow.py quantile_svm weighted_svm robust_svm
 """
 
 from __future__ import annotations

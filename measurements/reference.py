@@ -3,7 +3,7 @@
 A later checkout takes over those whose settings and data are the same; see
 `path_benchmark.runs.reference`.
 
-    python benchmarks/reference.py --suite paper
+    python measurements/reference.py --suite paper
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ that the reference results hold, without memory. Without ``--write`` the jobs of
 played on machines of so many cores, a timing job alone on its machine; one that was never measured
 counts as the mean of its experiment's others.
 
-    python benchmarks/cost.py results/paper --write
-    python benchmarks/cost.py results/paper           # the table of docs/cost.md
+    python measurements/cost.py results/paper --write
+    python measurements/cost.py results/paper           # the table of docs/cost.md
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def renewed(ran: Measured, file: Path, calls: Measured = MappingProxyType({})) -
     writer.writerow(NEEDS_COLUMNS)
     for key, (mb, minutes) in sorted({**calls, **whole, **ran}.items()):
         writer.writerow((*key, "" if math.isnan(mb) else f"{mb:.0f}", f"{minutes:.2f}"))
-    command = "python benchmarks/cost.py results/<suite> --write"
+    command = "python measurements/cost.py results/<suite> --write"
     return f"# Measured by `{command}`, last on {date.today()}.\n{out.getvalue()}"
 
 

@@ -1,6 +1,6 @@
 """What one call costs: without its check, with it, and beside what it replaces.
 
-Usage: python benchmarks/one_call.py [output.csv]; the table goes to output.md, too.
+Usage: python measurements/one_call.py [output.csv]; the table goes to output.md, too.
 
 Each row is one call. Of paths: CPU milliseconds without the look before they are returned, with it
 (the default), and of `certify`; the look's share is that of the call without it. Of estimators:
@@ -156,6 +156,6 @@ def main(output):
 
 if __name__ == "__main__":
     use_mirror()
-    default = Path(__file__).parents[1] / "results" / "benchmarks" / "one_call.csv"
+    default = Path(__file__).parents[1] / "results" / "measurements" / "one_call.csv"
     with threadpool_limits(1):
         main(Path(sys.argv[1]) if len(sys.argv) > 1 else default)

@@ -9,11 +9,11 @@ sides of jumps, which must not raise the objective. A gap is "exact" to 1e-9, "c
 "wrong"; "limit" is one above 1e-9 that a w in double can't state better (twice the sum over rows of
 cost times half a unit of the last place of the terms of w.x).
 
-    python benchmarks/fuzz.py --seeds 0 20 --out results/fuzz.jsonl
-    python benchmarks/fuzz.py --function svm --data scales --seeds 7 8 --verbose
-    python benchmarks/fuzz.py --rows 400 1500 --seeds 0 8 --out results/fuzz_large.jsonl
-    python benchmarks/fuzz.py --report results/fuzz.jsonl other.jsonl
-    python benchmarks/fuzz.py --report results/fuzz*.jsonl --write docs/fuzz.csv
+    python measurements/fuzz.py --seeds 0 20 --out results/fuzz.jsonl
+    python measurements/fuzz.py --function svm --data scales --seeds 7 8 --verbose
+    python measurements/fuzz.py --rows 400 1500 --seeds 0 8 --out results/fuzz_large.jsonl
+    python measurements/fuzz.py --report results/fuzz.jsonl other.jsonl
+    python measurements/fuzz.py --report results/fuzz*.jsonl --write docs/fuzz.csv
 
 What stands in the file already is not run again. Each row names the
 engine, by a mark of its files, and the instruction set that it was compiled for.
