@@ -341,18 +341,14 @@ MODULES = {
     "solution_paths/estimators/ranking.py": ("library/estimators/test_several",),
     "solution_paths/estimators/relative.py": ("library/solution/test_metrics",),
     "solution_paths/estimators/robust.py": CHOICES,
-    "solution_paths/estimators/several.py": (
-        *CHOICES,
-        "library/estimators/test_several",
-    ),
-    "solution_paths/estimators/sparse.py": (
-        *CHOICES,
-        "library/estimators/test_several",
-    ),
-    "solution_paths/estimators/single_path.py": (
+    "solution_paths/estimators/sparse.py": (*CHOICES, "library/estimators/test_several"),
+    "solution_paths/estimators/joint_classifiers.py": (
         *CHOICES,
         "library/estimators/test_single_path",
+        "library/estimators/test_several",
     ),
+    "solution_paths/estimators/one_class.py": (*CHOICES, "library/estimators/test_single_path"),
+    "solution_paths/estimators/regression.py": (*CHOICES, "library/estimators/test_single_path"),
     "solution_paths/estimators/tuning.py": CHOICES,
     "solution_paths/estimators/weighted.py": CHOICES,
     "solution_paths/glm/columns.py": (

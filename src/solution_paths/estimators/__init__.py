@@ -4,21 +4,14 @@ from .classifiers import L1SVC, PathSVC, QuantileSVC
 from .conditional import ConditionalConformal
 from .conformal import FullConformal, FullConformalClassifier, JackknifePlus
 from .curved import PathLogisticRegression, PathPoissonRegressor
+from .joint_classifiers import MulticategorySVC, PathNuSVC, PathSVOR
 from .lasso import PathLasso
+from .one_class import PathOneClassSVM
 from .outlier import OutlierSVC, OutlierSVR
 from .quantiles import PathQuantileRegressor
 from .ranking import PathRankingSVM
+from .regression import HuberPath, KernelQuantileRegressor, PathElasticNet, PathSVR
 from .robust import DmDrSVC, DmKSVC, DrLAD
-from .several import MulticategorySVC
-from .single_path import (
-    HuberPath,
-    KernelQuantileRegressor,
-    PathElasticNet,
-    PathNuSVC,
-    PathOneClassSVM,
-    PathSVOR,
-    PathSVR,
-)
 from .sparse import HHSVC, ElasticNetSVC, PathFusedLasso
 from .weighted import WeightedSVC, WeightedSVR
 

@@ -22,8 +22,8 @@ from .bases import BaseEstimator, ClassifierMixin, RegressorMixin
 from .checking import Folds, estimator
 from .classifiers import L1SVC, PathSVC
 from .lasso import PathLasso
+from .regression import HuberPath, KernelQuantileRegressor, PathElasticNet, PathSVR
 from .robust import DrLAD
-from .single_path import HuberPath, KernelQuantileRegressor, PathElasticNet, PathSVR
 from .sparse import ElasticNetSVC
 
 

@@ -17,7 +17,8 @@ from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_number
 from .base import Linear, LinearRegressor
 from .checking import ClassWeight, estimator
-from .single_path import BinaryClassifier, SinglePath, two_classes
+from .fitted import Fitted
+from .joint_classifiers import BinaryClassifier, two_classes
 from .tuning import Tuned
 
 DEFAULT_LAM_MIN = 1e-4  # relative to the largest correlation, from which on the l1 optimum is w = 0
@@ -31,7 +32,7 @@ class Curved(Tuned):
     _above = 0.0
     _stronger = "larger"
     _sparse = True
-    _model: SinglePath
+    _model: Fitted
 
     def _least(self, X: Any, y: Floats, weights: Floats | None) -> float:
         """Return where the path ends: lam_min, else lam, or with ``cv`` a low default."""
@@ -49,18 +50,18 @@ class Curved(Tuned):
 
     def _followed(
         self, path: Any, X: Any, y: Any, values: Floats, weights: Floats | None
-    ) -> SinglePath:
+    ) -> Fitted:
         """Return the fitted path; where it breaks off, the part that keeps the bound."""
         options: dict[str, Any] = self._given("l1_ratio", "eps")
         options["callback"] = self._check()["callback"]
         if weights is not None:
             options["sample_weight"] = weights
         try:
-            return SinglePath(path(X, y, self._least(X, values, weights), **options))
+            return Fitted.of(path(X, y, self._least(X, values, weights), **options))
         except PathError as error:
             if error.path is None or self.check == "raise":
                 raise
-            model = SinglePath(error.path)
+            model = Fitted.of(error.path)
             model.errors = [error]
             return model
 
@@ -174,7 +175,7 @@ class PathLogisticRegression(Curved, BinaryClassifier, Linear, Tuned):
         f = self.decision_function(X)
         return -np.logaddexp(0.0, np.column_stack([f, -f]))
 
-    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SinglePath:
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
         classes = two_classes(y)
         return self._followed(logistic_path, X, y, (y == classes[1]).astype(float), weights)
 
@@ -257,7 +258,7 @@ class PathPoissonRegressor(Curved, LinearRegressor, Tuned):
         """
         return float(d2_tweedie_score(y, self.predict(X), sample_weight=sample_weight, power=1))
 
-    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SinglePath:
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
         return self._followed(poisson_path, X, y, y, weights)
 
     def _unfit(self, y: NDArray[Any]) -> str | None:

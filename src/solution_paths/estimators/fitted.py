@@ -69,6 +69,11 @@ class Fitted:
         self.errors = [one.error for one in followed_paths if one.error is not None]
         self.unit = unit
 
+    @classmethod
+    def of(cls, path: SolutionPath) -> Fitted:
+        """Return the model of one path in the estimator's parameter."""
+        return cls([Followed(path, *path.range, None)])
+
     @property
     def path(self) -> SolutionPath | list[SolutionPath] | None:
         """The path, or the paths of all classes in their order; None where there is none."""
@@ -110,6 +115,11 @@ class Fitted:
         """Return f, or (m,) predictions, at t."""
         path = self.paths[0]
         return path.decision_function(X, self.place(path, t))
+
+    def predict(self, X: Any, t: float) -> NDArray[Any]:
+        """Return the labels or values at t that a single path predicts."""
+        path = self.paths[0]
+        return path.predict(X, self.place(path, t))
 
     def error(
         self, X: Any, y: NDArray[Any], metric: Metric, weights: Floats, classes: Any = None

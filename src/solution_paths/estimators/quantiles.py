@@ -21,10 +21,9 @@ from ..validation import Floats, Rows, check_flag, check_levels, check_number
 from ..verify.verdict import Certificate
 from .base import Linear, PathRegressor
 from .checking import estimator
-from .fitted import Fitted, followed
+from .fitted import Fitted, Followed, followed
 from .progress import Progress
 from .relative import error_of_constant
-from .single_path import SinglePath
 from .tuning import Tuned
 
 MEDIAN = 0.5
@@ -90,11 +89,11 @@ class SeparateQuantiles(Fitted):
         return self.paths[0].coef(self.levels).T, self.paths[0].intercept(self.levels)
 
 
-class NoncrossingQuantiles(SinglePath):
+class NoncrossingQuantiles(Fitted):
     """Quantiles that don't cross: one path in lam."""
 
     def __init__(self, path: SolutionPath, levels: Floats):
-        super().__init__(path)
+        super().__init__([Followed(path, *path.range, None)])
         self.levels = levels
 
     @property
@@ -108,16 +107,16 @@ class NoncrossingQuantiles(SinglePath):
 
     def distribution(self, X: Any, t: float) -> PredictedDistribution:
         """Return the distributions that the quantiles define."""
-        at, reading = self.place(self.single_path, t), self.single_path.reading
-        known = self.single_path.decision_function(X, at).reshape(X.shape[0], -1)
-        sizes = reading.sizes(reading.checked(X), *self.single_path._at(at))
+        at, reading = self.place(self.paths[0], t), self.paths[0].reading
+        known = self.paths[0].decision_function(X, at).reshape(X.shape[0], -1)
+        sizes = reading.sizes(reading.checked(X), *self.paths[0]._at(at))
         return PredictedDistribution.between(self.levels, known, sizes.max(axis=(1, 2)))
 
     def lines(self, t: float) -> tuple[Floats, Floats]:
         """Return coefficients (q, d) and intercepts (q,) of the quantiles."""
-        place = self.place(self.single_path, t)
-        coef = self.single_path.coef(place).reshape(len(self.levels), -1)
-        return coef, np.atleast_1d(self.single_path.intercept(place))
+        place = self.place(self.paths[0], t)
+        coef = self.paths[0].coef(place).reshape(len(self.levels), -1)
+        return coef, np.atleast_1d(self.paths[0].intercept(place))
 
 
 @estimator

@@ -16,7 +16,7 @@ from ..solution.metrics import Judge
 from ..validation import Floats, Labels, Rows, check_index, check_shares, plain_labels
 from .base import Expanded
 from .checking import estimator, folds
-from .single_path import SinglePath
+from .fitted import Fitted
 from .tuning import Tuned
 
 
@@ -154,10 +154,10 @@ class PathRankingSVM(Expanded, Tuned):
             codes = np.unique(labels, return_inverse=True)[1]
         return X, np.column_stack([scores, codes])
 
-    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SinglePath:
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
         options = self._given("C_max") | self._options()
         options |= {"scores": y[:, 0], "queries": y[:, 1], "sample_weight": weights}
-        return SinglePath(ranking_svm_path(X, **options))
+        return Fitted.of(ranking_svm_path(X, **options))
 
     def _pairs(self, X: Any, y: NDArray[Any], split: dict[str, Any]) -> list[tuple[Any, Any]]:
         if isinstance(self.cv, int) and np.ptp(y[:, 1]) > 0:

@@ -18,7 +18,8 @@ from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_flag
 from .base import Linear, LinearRegressor, PathClassifier
 from .checking import ClassWeight, estimator
-from .single_path import COEFFICIENTS, SinglePath
+from .fitted import Fitted
+from .regression import COEFFICIENTS
 from .tuning import Tuned
 
 
@@ -210,11 +211,11 @@ class PathFusedLasso(LinearRegressor, Tuned):
     lam_min: float = 0.0
     scoring: Judge = "squared"
 
-    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SinglePath:
+    def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
         check_flag(self.fit_intercept, "fit_intercept")
         D = neighbours(X.shape[1]) if self.D is None else self.D
         options = self._given("fit_intercept", "lam_min") | self._check()
-        return SinglePath(generalized_lasso_path(y, D, X=X, sample_weight=weights, **options))
+        return Fitted.of(generalized_lasso_path(y, D, X=X, sample_weight=weights, **options))
 
 
 def neighbours(d: int) -> sp.csr_array:
