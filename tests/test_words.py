@@ -37,6 +37,16 @@ RETIRED = {
     "Told": "MonotoneProgress",
     "Own": "CoordinateScales",
     "Share": "Contribution",
+    "Statement": "ParametricKKT",
+    "Brought": "JumpGraphs",
+    "rest_of": "low_entry_of",
+    "of_entered": "equation_of_entered",
+    "forget_lines": "discard_lines",
+    "has_few": "is_small",
+    "look_closely": "examine_twofold",
+    "chance": "ratio",
+    "own_of": "coordinate_scales_of",
+    "is_for_good": "is_frozen",
     "FORGOTTEN": "MISSING",
 }
 # Packages whose names have not been reviewed yet.

@@ -8,7 +8,7 @@ import numpy as np
 from solution_paths.homotopy import loop
 from solution_paths.homotopy.operations import PREPARE, WALK, operate
 from solution_paths.homotopy.state import ALWAYS
-from solution_paths.homotopy.statement import Statement, read
+from solution_paths.homotopy.statement import ParametricKKT, read
 from solution_paths.homotopy.track import Track
 from solution_paths.problem import along
 from solution_paths.solution import follow
@@ -18,7 +18,7 @@ from solution_paths.solution import follow
 class Walk:
     """Every optimum between two values of a parameter: t (K,) at both ends of each piece."""
 
-    statement: Statement
+    statement: ParametricKKT
     t: np.ndarray
     track: Track
 

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .graphs import Graphs
-from .statement import Statement
+from .statement import ParametricKKT
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -29,7 +29,7 @@ UNCHANGED_LEVELS = 3  # in a row, after which the places count as those of the o
 RANK_TOLERANCE = 1e-9  # of the first diagonal entry of a QR factor: smaller ones count as zero
 
 
-def near_optimum(statement: Statement, t: float) -> Places | None:
+def near_optimum(statement: ParametricKKT, t: float) -> Places | None:
     """Return places near an optimum at t, by Newton's method from variables at knots, or None.
 
     Their system is regular to within rounding. None with more variables than rows: most variables
@@ -146,7 +146,7 @@ class Point:
     pull: Array
 
     @classmethod
-    def of(cls, statement: Statement, x: Array) -> Point:
+    def of(cls, statement: ParametricKKT, x: Array) -> Point:
         """Return the point of variables x."""
         return cls(x, np.concatenate([statement.R @ x, x]), statement.ridge * x)
 
@@ -156,7 +156,7 @@ class Point:
         return Point(*(value + s * change for value, change in pairs))
 
 
-def _first_mu(statement: Statement, graph: GraphsAt, x: Array) -> Array:
+def _first_mu(statement: ParametricKKT, graph: GraphsAt, x: Array) -> Array:
     """Return the first mu of each coordinate: a knot's slope spans the typical distance to it."""
     n, unit = len(statement.R), statement.units.scale
     unit = np.where(statement.is_row, 1.0 / unit, unit)  # of arguments
@@ -172,7 +172,9 @@ def _first_mu(statement: Statement, graph: GraphsAt, x: Array) -> Array:
     return np.asarray(far / wide * unit**2)
 
 
-def _minimised(statement: Statement, smooth: Smoothed, point: Point) -> tuple[Point, Places, Array]:
+def _minimised(
+    statement: ParametricKKT, smooth: Smoothed, point: Point
+) -> tuple[Point, Places, Array]:
     """Return an approximate optimum of the smoothed objective, its places and duals."""
     place, a, bend = smooth.at(point.arguments)
     free, n = bool((statement.ridge == 0.0).any()), len(statement.R)
@@ -199,7 +201,7 @@ def _slope(point: Point, step: Point, a: Array) -> float:
     return float(point.pull @ step.x - a @ step.arguments)
 
 
-def _newton(statement: Statement, point: Point, a: Array, bend: Array) -> Point:
+def _newton(statement: ParametricKKT, point: Point, a: Array, bend: Array) -> Point:
     """Return Newton's step for the smoothed objective, with duals a and -da/dy."""
     R, n = statement.R, len(statement.R)
     sloping = np.flatnonzero(bend[:n] > 0.0)
@@ -210,7 +212,7 @@ def _newton(statement: Statement, point: Point, a: Array, bend: Array) -> Point:
     return Point.of(statement, np.linalg.solve(M, rest))
 
 
-def _independent(statement: Statement, smooth: Smoothed, place: Places, a: Array) -> Places:
+def _independent(statement: ParametricKKT, smooth: Smoothed, place: Places, a: Array) -> Places:
     """Return the places with linearly dependent coordinates moved to neighbouring places.
 
     Rows at knots must be independent in the variables on segments, and columns of these in the rows

@@ -20,7 +20,7 @@ from ..errors import PathError
 from . import jump
 from .operations import DUALS, PRESENT, TOUCH, operate
 from .run import Homotopy
-from .statement import Statement
+from .statement import ParametricKKT
 from .track import PLACES, Track
 from .walls import Walled
 
@@ -37,7 +37,7 @@ class JumpingWalk:
 
     Parameters
     ----------
-    statement : Statement
+    statement : ParametricKKT
     graphs : Walled
     place : (N,) of int
         Places at t, whose system is regular.
@@ -55,7 +55,7 @@ class JumpingWalk:
 
     def __init__(
         self,
-        statement: Statement,
+        statement: ParametricKKT,
         graphs: Walled,
         place: Places,
         t: float,

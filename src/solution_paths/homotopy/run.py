@@ -16,7 +16,7 @@ from .compiled import altered, new
 from .graphs import Tabled
 from .operations import NOTE, PREPARE, PRESENT, PUT, RESTART, WALK, operate
 from .state import CURVED, RATE, RIDGED, Graph, Map, Numbers, Walk
-from .statement import Statement
+from .statement import ParametricKKT
 from .track import Track
 from .walls import JumpGraphs
 
@@ -81,7 +81,7 @@ class Homotopy:
 
     Parameters
     ----------
-    statement : Statement
+    statement : ParametricKKT
     graphs : Graphs
         Graphs of the same coordinates, which may have other numbers and rates.
     place : (N,) of int
@@ -106,7 +106,7 @@ class Homotopy:
 
     def __init__(
         self,
-        statement: Statement,
+        statement: ParametricKKT,
         graphs: Tabled,
         place: Places,
         t: float,
@@ -216,7 +216,7 @@ class Homotopy:
         small = memory.resized(self.walk, {"cap": 0, "eliminated": 0} | kept)
         self.walk = altered(small, ratio=np.zeros((9, 0)))
 
-    def restart_with(self, statement: Statement, end: float) -> None:
+    def restart_with(self, statement: ParametricKKT, end: float) -> None:
         """Restart at t = 0, with other functions whose optimum there is the present point.
 
         Rows whose knots were all still go to the segments of their values.
@@ -373,7 +373,9 @@ def _grown(size: int, needed: int, most: int | None = None) -> int:
     return grown if most is None else min(max(grown, needed), max(most, needed))
 
 
-def _eliminated(statement: Statement, graphs: Tabled, face: str) -> tuple[int, NDArray[np.bool_]]:
+def _eliminated(
+    statement: ParametricKKT, graphs: Tabled, face: str
+) -> tuple[int, NDArray[np.bool_]]:
     """Return the kind of eliminated coordinates, and their places: see `state.can_eliminate`."""
     (n, p), places = statement.rows_and_variables, np.arange(graphs.curvature.shape[1])
     if statement.gram is not None or face == "saddle":
@@ -390,7 +392,7 @@ def _eliminated(statement: Statement, graphs: Tabled, face: str) -> tuple[int, N
     return (0, curved) if few or statement.constrained else (RIDGED, ridged)
 
 
-def _tables(statement: Statement, graphs: Tabled, face: str) -> _Tables:
+def _tables(statement: ParametricKKT, graphs: Tabled, face: str) -> _Tables:
     """Return map and graphs in the form that the loop reads."""
     known = _known(statement, graphs)
     eliminates, eliminated = _eliminated(statement, graphs, face)
@@ -406,14 +408,14 @@ def _tables(statement: Statement, graphs: Tabled, face: str) -> _Tables:
     return _Tables(given, graph, eliminates, ~(known | eliminated))
 
 
-def _known(statement: Statement, graphs: Tabled) -> NDArray[np.bool_]:
+def _known(statement: ParametricKKT, graphs: Tabled) -> NDArray[np.bool_]:
     """Tell for each place whether its equation alone gives the unknown: see `state.is_known`."""
     knots = np.arange(graphs.equation.shape[1]) % 2 == 1
     straight = (graphs.curvature == 0.0) & graphs.exists
     return np.where(statement.is_row[:, None], ~knots & straight, knots & graphs.exists)
 
 
-def _map(statement: Statement, graphs: Tabled, known: NDArray[np.bool_]) -> Map:
+def _map(statement: ParametricKKT, graphs: Tabled, known: NDArray[np.bool_]) -> Map:
     n, p = statement.rows_and_variables
     widening, units = statement.widening, statement.units
     empty = np.zeros((0, 0))
@@ -460,7 +462,7 @@ def _limited(graphs: Tabled, n: int, p: int) -> bool:
     return bool((np.isfinite(lower) | np.isfinite(upper)).any())
 
 
-def _rows(statement: Statement) -> dict[str, Any]:
+def _rows(statement: ParametricKKT) -> dict[str, Any]:
     """Return the fields of a map that hold R and its transpose."""
     both = {"row": statement.R, "column": statement.columns}
     sparse, no_entries, no_places = sp.issparse(statement.R), np.zeros(0), np.zeros(0, np.int64)

@@ -24,7 +24,7 @@ from .graphs import Shape
 from .guess import GraphsAt, near_optimum
 from .moving import Moving
 from .run import Homotopy, Unlimited
-from .statement import Statement
+from .statement import ParametricKKT
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -33,7 +33,7 @@ NEWTON_ENTRIES = 20_000  # entries of R from which on Newton's method costs less
 
 
 def starting_places(
-    statement: Statement,
+    statement: ParametricKKT,
     misfit: Misfit,
     origin: float = 0.0,
     face: str = "auto",
@@ -75,7 +75,7 @@ def starting_places(
         raise Unlimited(claim.unknowns, t, f"at {t:.12g}") from None
 
 
-def _nearer(statement: Statement, misfit: Misfit, face: str) -> Misfit | None:
+def _nearer(statement: ParametricKKT, misfit: Misfit, face: str) -> Misfit | None:
     """Return a guess nearer to the optimum with a regular system, or None.
 
     None is needed where only free variables violate their limits: then the path is short.
@@ -116,7 +116,7 @@ class Misfit:
     values: Array
 
     @classmethod
-    def at(cls, statement: Statement, t: float, face: str = "auto") -> Misfit:
+    def at(cls, statement: ParametricKKT, t: float, face: str = "auto") -> Misfit:
         """Return the misfit of guessed places at t."""
         misfit = cls.of(statement, guess(statement, t), t, face)
         if misfit.regular or statement.parabolas is None:
@@ -124,7 +124,7 @@ class Misfit:
         return cls.of(statement, guess(statement, t, solved=False), t, face)
 
     @classmethod
-    def of(cls, statement: Statement, place: Places, t: float, face: str = "auto") -> Misfit:
+    def of(cls, statement: ParametricKKT, place: Places, t: float, face: str = "auto") -> Misfit:
         """Return the misfit of given places at t."""
         graphs = statement.graphs
         homotopy = Homotopy(statement, graphs, place, t, t + 1.0, face=face)
@@ -135,7 +135,7 @@ class Misfit:
         below, above = np.maximum(lower - x, 0.0), np.maximum(x - upper, 0.0)
         return cls(t, place, below, above, upper - lower, homotopy.regular, x)
 
-    def is_of_rounding(self, statement: Statement) -> bool:
+    def is_of_rounding(self, statement: ParametricKKT) -> bool:
         """Tell whether a change of the data by rounding explains all violations.
 
         `tolerances.SINGULAR` bounds the rounding of pivots, which are squares: here its root does.
@@ -152,7 +152,7 @@ class Misfit:
         return int(((self.below > 0) | (self.above > 0)).sum())
 
 
-def guess(statement: Statement, t: float = 0.0, solved: bool = True) -> Places:
+def guess(statement: ParametricKKT, t: float = 0.0, solved: bool = True) -> Places:
     """Return places with a regular system at t.
 
     Variables are at their knots nearest to 0, rows at the places of the resulting values, an l1
@@ -176,7 +176,7 @@ def guess(statement: Statement, t: float = 0.0, solved: bool = True) -> Places:
     return place
 
 
-def artificial(statement: Statement, misfit: Misfit) -> list[Shape]:
+def artificial(statement: ParametricKKT, misfit: Misfit) -> list[Shape]:
     """Return functions whose rates are artificial terms that make the places' point optimal."""
     t, place = misfit.t, misfit.place
     random = np.random.default_rng(0)  # distinct terms avoid ties on the path from here

@@ -39,8 +39,8 @@ DENSE_ENTRIES = 2**24  # 128 MB: matrices up to this size are dense, which is se
 
 
 @dataclass
-class Statement:
-    """Map and graphs of a parametric problem, and how to recover w, v and duals from unknowns.
+class ParametricKKT:
+    """The KKT conditions of a parametric problem: map and graphs; recovers w, v and duals.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class Statement:
         """Return the graphs of other functions of the same coordinates."""
         return Graphs(shapes, self.widened, self.graphs)
 
-    def along(self, line: Line) -> Statement:
+    def along(self, line: Line) -> ParametricKKT:
         """Return the statement of another line, which has the same matrices."""
         if self.parabolas is not None:
             raise ValueError("A path in the primal face can't be continued.")
@@ -189,7 +189,7 @@ class Statement:
         return float(self.ridge[0] if self.silent else self.scale)
 
 
-def read(line: Line, face: str = "auto") -> Statement:
+def read(line: Line, face: str = "auto") -> ParametricKKT:
     """Read a model along its parameter, in the parameter t - t0.
 
     Parameters
@@ -226,7 +226,7 @@ def read(line: Line, face: str = "auto") -> Statement:
     scale = float(problem.ridge) if eliminated else 1.0
     weights = np.zeros((n, 0)) if eliminated else rows if factor is None else rows @ factor
     constraint = problem.constraint
-    return Statement(
+    return ParametricKKT(
         R=beside(weights, columns),
         gram=_gram(rows, problem.kernel) if eliminated else None,
         ridge=np.r_[np.full(weights.shape[1], float(problem.ridge)), np.zeros(free)],
@@ -273,7 +273,7 @@ def _variables(line: Line, weights: int) -> list[Shape]:
     return shapes
 
 
-def _primal(line: Line, rows: Any, columns: Array) -> Statement | None:
+def _primal(line: Line, rows: Any, columns: Array) -> ParametricKKT | None:
     """Return the statement in weights and free variables alone, if losses are fixed parabolas.
 
     With losses q z^2/2 + s z the optimum of x = (w, v) is where G x + g + p = 0, with
@@ -309,7 +309,7 @@ def _primal(line: Line, rows: Any, columns: Array) -> Statement | None:
         group = slice(first, first + len(shape))
         shapes.append(shape.conjugate(Twofold(high[group, p], low[group, p])))
         first = group.stop
-    return Statement(
+    return ParametricKKT(
         R=np.zeros((p, 0)),
         gram=np.ascontiguousarray(high[:, :p]),
         low=np.ascontiguousarray(low[:, :p]),

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..homotopy.statement import Statement
+from ..homotopy.statement import ParametricKKT
 from ..homotopy.tolerances import BLUR
 from ..validation import Floats
 from .curves import EPSILON, Labels, between, changes, winners
@@ -329,7 +329,7 @@ def _between(t: Floats, f: Floats, s: float) -> Floats:
     return np.asarray((1.0 - share) * f[..., k] + share * f[..., k + 1])
 
 
-def _absolute(statement: Statement, u: Floats, w: Floats) -> Floats:
+def _absolute(statement: ParametricKKT, u: Floats, w: Floats) -> Floats:
     """Return the sums of absolute terms (k, b D) of weights, from the unknowns u (k, N)."""
     if not statement.sums or statement.separate:
         return np.abs(w)

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from ..errors import NoOptimum, PathError, PathWarning
 from ..homotopy.run import Homotopy, Unlimited
 from ..homotopy.start import Misfit, starting_places
-from ..homotopy.statement import Statement, read
+from ..homotopy.statement import ParametricKKT, read
 from ..homotopy.track import Track
 from ..kernels.centring import about_columns
 from ..problem import Line, Problem, along
@@ -200,7 +200,7 @@ class Followed:
     """A path as far as it could be followed, and the error that ended it."""
 
     line: Line
-    statement: Statement
+    statement: ParametricKKT
     points: Points
     ray: bool
     events: int
@@ -213,7 +213,7 @@ class Followed:
     def of(
         cls,
         line: Line,
-        statement: Statement,
+        statement: ParametricKKT,
         track: Track,
         ray: bool = False,
         lost: PathError | None = None,
@@ -244,7 +244,7 @@ class Followed:
 
 def _walk_from_start(
     line: Line,
-    statement: Statement,
+    statement: ParametricKKT,
     face: str,
     progress: MonotoneProgress | None,
     enough: float = np.inf,
@@ -256,7 +256,7 @@ def _walk_from_start(
     return walked_to_end(line, _homotopy_at_start(line, statement, face), progress, enough)
 
 
-def _homotopy_at_start(line: Line, statement: Statement, face: str) -> Homotopy:
+def _homotopy_at_start(line: Line, statement: ParametricKKT, face: str) -> Homotopy:
     """Return a walk from an optimum at t0."""
     t0, length = line.t0, line.t1 - line.t0
     try:
@@ -282,7 +282,7 @@ def walked_to_end(
         return track, failure
 
 
-def _start_by_limit(line: Line, statement: Statement, face: str) -> Places | None:
+def _start_by_limit(line: Line, statement: ParametricKKT, face: str) -> Places | None:
     """Return the places at t0 as the limit of optima just beyond t0, or None if not needed.
 
     They are needed where all losses are zero at t0, so that every point minimises them. To find the
@@ -306,7 +306,7 @@ def _start_by_limit(line: Line, statement: Statement, face: str) -> Places | Non
 
 
 def _backwards(
-    line: Line, statement: Statement, place: Places, begin: float, face: str
+    line: Line, statement: ParametricKKT, place: Places, begin: float, face: str
 ) -> Homotopy:
     """Return a walk back to t0 from places at the distance ``begin``."""
     return Homotopy(statement, statement.graphs, place, begin, 0.0, line.t0, face, NEAR_END)
@@ -343,7 +343,7 @@ def _first_step(line: Line) -> float:
 
 
 def as_path_error(
-    error: Exception, line: Line | None = None, statement: Statement | None = None
+    error: Exception, line: Line | None = None, statement: ParametricKKT | None = None
 ) -> PathError:
     """Return a `PathError` for an arithmetic error or an unproved claim; others are unchanged."""
     if isinstance(error, Unlimited):
@@ -363,7 +363,7 @@ def as_path_error(
     )
 
 
-def _proved(claim: Unlimited, line: Line, statement: Statement) -> NoOptimum | None:
+def _proved(claim: Unlimited, line: Line, statement: ParametricKKT) -> NoOptimum | None:
     """Return the error for a missing optimum, if the judge confirms it."""
     problem = line.at(claim.t)
     w, v, duals = statement.answer(claim.unknowns)
@@ -382,7 +382,7 @@ def _proved(claim: Unlimited, line: Line, statement: Statement) -> NoOptimum | N
 
 
 def _walk_from_end(
-    line: Line, statement: Statement, face: str, ray: bool, progress: MonotoneProgress | None
+    line: Line, statement: ParametricKKT, face: str, ray: bool, progress: MonotoneProgress | None
 ) -> tuple[Track | None, PathError | None]:
     """Walk from the end of a line back to t0, if it is easier to start there.
 
@@ -423,7 +423,7 @@ def _walk_from_end(
 
 
 def _follow_back_from_end(
-    line: Line, statement: Statement, face: str, progress: MonotoneProgress | None
+    line: Line, statement: ParametricKKT, face: str, progress: MonotoneProgress | None
 ) -> Followed | None:
     """Walk back from the end of a line, as far as possible, if its start can't be found."""
     try:
@@ -557,7 +557,9 @@ def _with_certified_part(lost: PathError, path: SolutionPath, falls: bool = Fals
     return error
 
 
-def _sizes_of_unknowns(statement: Statement, least: np.ndarray, largest: np.ndarray) -> np.ndarray:
+def _sizes_of_unknowns(
+    statement: ParametricKKT, least: np.ndarray, largest: np.ndarray
+) -> np.ndarray:
     """Return the sizes of unknowns from their largest values on the path.
 
     With a ridge the size of a weight is that of the terms of X'a. Free variables have size 0: they
@@ -574,7 +576,7 @@ def _sizes_of_unknowns(statement: Statement, least: np.ndarray, largest: np.ndar
     return np.concatenate([np.full(n, a.max(initial=0.0)), w, rest])
 
 
-def _sizes_of_duals(line: Line, statement: Statement) -> np.ndarray:
+def _sizes_of_duals(line: Line, statement: ParametricKKT) -> np.ndarray:
     """Return lower bounds (n,) of the sizes of duals.
 
     Where all knots are zero, as with a constant target, values have no unit: then computed duals
@@ -588,7 +590,7 @@ def _sizes_of_duals(line: Line, statement: Statement) -> np.ndarray:
 
 
 def _largest_duals_at(
-    statement: Statement, t0: float, largest: np.ndarray, t: np.ndarray
+    statement: ParametricKKT, t0: float, largest: np.ndarray, t: np.ndarray
 ) -> np.ndarray:
     """Return bounds of the largest dual at parameters t, relative to that of the path.
 

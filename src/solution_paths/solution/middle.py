@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..homotopy.statement import Statement
+from ..homotopy.statement import ParametricKKT
 from ..homotopy.track import Track
 from ..problem import Line
 from ..validation import Floats
@@ -26,7 +26,7 @@ from .undetermined import Nodes, Rows
 
 
 def in_the_middle(
-    points: Points, line: Line, statement: Statement, track: Track, ray: bool
+    points: Points, line: Line, statement: ParametricKKT, track: Track, ray: bool
 ) -> Points:
     """Return the points of a walk with free variables in the middle of their optimal values.
 
@@ -46,7 +46,7 @@ def in_the_middle(
 def on_branches(
     points: Points,
     line: Line,
-    statement: Statement,
+    statement: ParametricKKT,
     track: Track,
     branch: Places,
     partitions: Partitions,
@@ -107,7 +107,7 @@ class _New(NamedTuple):
 class _Nodes:
     """The points of a walk, and changes of their free variables."""
 
-    def __init__(self, points: Points, statement: Statement) -> None:
+    def __init__(self, points: Points, statement: ParametricKKT) -> None:
         n, p = statement.rows_and_variables
         self.walked, self.columns = points, slice(n + p - statement.free, n + p)
         self.size = statement.size

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..homotopy.statement import Statement
+from ..homotopy.statement import ParametricKKT
 from ..problem import Line, Problem
 from ..problem.branches import Branches, slope_at
 from ..validation import Floats, Rows, check_choice, check_number
@@ -100,7 +100,7 @@ class OutlierPath(SolutionPath):
     def __init__(
         self,
         branches: Branches,
-        statement: Statement,
+        statement: ParametricKKT,
         points: Points,
         partitions: Partitions,
         *,
@@ -132,7 +132,7 @@ class OutlierPath(SolutionPath):
     def _stored(
         cls,
         lines: list[Line],
-        statement: Statement,
+        statement: ParametricKKT,
         points: Points,
         content: dict[str, Any],
         **options: Any,

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..homotopy.statement import Statement
+from ..homotopy.statement import ParametricKKT
 from ..kernels.centring import shifted
 from ..problem import Line, Problem, Repeated
 from ..problem.maps import against, basis, without_rows
@@ -38,7 +38,7 @@ class RecordedPath:
     def __init__(
         self,
         line: Line,
-        statement: Statement,
+        statement: ParametricKKT,
         points: Points,
         *,
         parameter: str = "t",
@@ -69,7 +69,12 @@ class RecordedPath:
 
     @classmethod
     def _stored(
-        cls, lines: list[Line], statement: Statement, points: Points, content: Any, **options: Any
+        cls,
+        lines: list[Line],
+        statement: ParametricKKT,
+        points: Points,
+        content: Any,
+        **options: Any,
     ) -> Self:
         """Return a path with several lines from the content of a file."""
         raise NotImplementedError

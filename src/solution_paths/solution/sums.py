@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..compilation import cached_njit, read_only
-from ..homotopy.statement import Statement
+from ..homotopy.statement import ParametricKKT
 from ..homotopy.twofold import accumulate, dot2, normalise, scaled_add
 from ..twofold import Twofold
 from ..validation import Floats
@@ -52,7 +52,7 @@ def by_columns(X: Any, a: Floats) -> Twofold:
     return sums
 
 
-def weights_of(statement: Statement, u: Floats) -> Floats:
+def weights_of(statement: ParametricKKT, u: Floats) -> Floats:
     """Return weights (k, b D) from unknowns (k, N): each sum of duals is rounded once."""
     if not statement.sums or statement.separate:
         return statement.variables(u)[0]

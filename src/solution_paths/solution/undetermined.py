@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..compilation import read_only
-from ..homotopy.statement import Statement, dense
+from ..homotopy.statement import ParametricKKT, dense
 from ..homotopy.tolerances import SINGULAR
 from ..homotopy.track import Track
 from ..problem import Line
@@ -219,7 +219,7 @@ class Rows:
     def __init__(
         self,
         line: Line,
-        statement: Statement,
+        statement: ParametricKKT,
         track: Track,
         origin: float,
         branch: Places | None = None,
