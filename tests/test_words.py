@@ -118,7 +118,7 @@ def test_a_constant_has_one_meaning():
     for file, tree in modules("solution_paths"):
         for name, value in numbers(tree):
             places[name].append(f"{file} ({value})")
-    assert places["ZERO_UNKNOWN"] == ["solution_paths/solution/points.py (2.0 ** (-90))"]
+    assert places["NEGLIGIBLE"] == ["solution_paths/solution/points.py (2.0 ** (-90))"]
     several = {k: v for k, v in places.items() if len(v) > 1 and k not in REPEATED}
     assert not several, "name these by what each of them limits"
 

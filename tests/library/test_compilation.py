@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import pickle
 import shutil
@@ -17,7 +18,7 @@ import pytest
 from numba.core import typing
 
 import solution_paths
-from solution_paths import linking
+from solution_paths import compilation, linking
 from solution_paths.__main__ import main, slowest
 from solution_paths.compilation import (
     LOCK,
@@ -533,3 +534,25 @@ for made in FUNCTIONS:
 def test_arrays_of_any_order_that_may_be_written_to_or_not_need_no_compilation_of_their_own():
     done = subprocess.run([sys.executable, "-c", KINDS_OF_MEMORY], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_compiled_code_depends_on_the_files_of_its_constants():
+    """Else code that was compiled with another value would be used after a change."""
+    names = {}
+    for made in {*compilation.FUNCTIONS, *compilation.INNER}:
+        names.setdefault(made.__module__, set()).update(made.py_func.__code__.co_names)
+    numbers = 0
+    for name, used in names.items():
+        module = sys.modules[name]
+        for node in ast.walk(ast.parse(Path(module.__file__).read_text("utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not node.level:
+                continue
+            package = name.split(".")[: -node.level]
+            source = ".".join([*package, *(node.module or "").split(".")]).rstrip(".")
+            for alias in node.names:
+                constant = alias.asname or alias.name
+                if constant in used and isinstance(getattr(module, constant), int | float):
+                    numbers += 1
+                    known = sys.modules[source].__file__ in compilation.SOURCES
+                    assert known, f"{name} reads {constant} of {source}"
+    assert numbers > 20

@@ -15,8 +15,9 @@ from ..models.noncrossing_quantiles import noncrossing_quantiles_path
 from ..models.quantile_regression import quantile_regression_path
 from ..solution import Callback, SolutionPath
 from ..solution.curves import Curve, mean_curve
-from ..solution.distribution import FALL_ROUNDING, PredictedDistribution, central, parts
+from ..solution.distribution import PredictedDistribution, central, parts
 from ..solution.metrics import Metric
+from ..solution.tolerances import TIED
 from ..validation import Floats, Rows, check_flag, check_levels, check_number
 from ..verify.verdict import Certificate
 from .base import Linear, PathRegressor
@@ -263,7 +264,7 @@ class PathQuantileRegressor(PathRegressor, Linear, Tuned):
     def _crossings(self, X: Any) -> NDArray[np.int64]:
         coef, bias = self._model.lines(self._place())
         size = abs(X) @ np.abs(coef).max(axis=0) + np.abs(bias).max()
-        falls = np.diff(X @ coef.T + bias, axis=1) < -FALL_ROUNDING * size[:, None]
+        falls = np.diff(X @ coef.T + bias, axis=1) < -TIED * size[:, None]
         return np.asarray(falls.sum(axis=1))
 
     @property
@@ -315,7 +316,7 @@ class PathQuantileRegressor(PathRegressor, Linear, Tuned):
     def _check_known(self, levels: Floats) -> None:
         """Refuse quantiles beyond those that are known."""
         low, high = self._model.known
-        if levels.min() < low - FALL_ROUNDING or levels.max() > high + FALL_ROUNDING:
+        if levels.min() < low - TIED or levels.max() > high + TIED:
             raise ValueError(
                 f"Quantiles from {low:g} to {high:g} alone are known with noncrossing=True: fit "
                 "more of them, in quantiles, or with noncrossing=False."

@@ -32,10 +32,10 @@ from numba.np.numpy_support import as_dtype
 from numpy.typing import NDArray
 
 from ..compilation import SOURCES, cached_njit, inner_njit
-from . import fields
+from . import fields, tolerances
 from .fields import Field, made
 
-SOURCES.update((__file__, fields.__file__))
+SOURCES.update((__file__, fields.__file__, tolerances.__file__))
 entry = cached_njit(slow=True, _nrt=False)
 lean = inner_njit(_nrt=False)
 sums = inner_njit(_nrt=False, fastmath=True)  # terms may be added up in any order

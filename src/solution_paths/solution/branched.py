@@ -17,14 +17,13 @@ from ..problem import Problem, along
 from ..problem.branches import Branches, Partition
 from ..validation import Floats, check_choice
 from ..verify.partitions import at_threshold
+from ..verify.verdict import ERROR_LIMIT
 from .callbacks import Callback, progress_of
 from .follow import ARITHMETIC_ERRORS, CHECKS, _checked, _with_certified_part, as_path_error
 from .middle import on_branches
 from .outliers import OutlierPath, Partitions
 from .points import Places, Points
 from .reading import Reading, default_reading
-
-SLOPES_AGREE = 1e-6  # largest difference of slopes at the start, relative to the largest dual
 
 
 class _Start:
@@ -204,7 +203,7 @@ def _at_the_start(start: _Start, branches: Branches, begin: float, end: float) -
     branch, z = branches.at_values(begin, start.z), start.z * statement.scale
     row_places, differences = graphs.on(branch, z, start.a, start.held, begin)
     size = max(float(np.abs(start.a).max(initial=0.0)), 1e-300)
-    if (differences > SLOPES_AGREE * size).any():
+    if (differences > ERROR_LIMIT * size).any():
         raise ValueError(
             f"The branches of row {int(differences.argmax())} don't agree at {begin:g} with the "
             "problem that the path begins with; state the same slopes and knots beside its value "

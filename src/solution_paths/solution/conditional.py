@@ -25,9 +25,9 @@ from .follow import CHECKS
 from .leave_one_out import check_level
 from .neighbours import Start, moving, with_losses
 from .path import SolutionPath
+from .tolerances import SAME
 
 Features: TypeAlias = Callable[[Any], Any]  # of rows, returns numbers for each
-LEFT_OF_DUAL = 2.0**-40  # a cutoff is read this far before a dual, for rounding of breakpoints
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +66,12 @@ class ConditionalPath:
             value, the default, the coverage is at least that.
         """
         duals = np.asarray(1.0 - self.alpha if u is None else u, dtype=np.float64)
-        if (duals < -self.alpha - LEFT_OF_DUAL).any() or (
-            duals > 1.0 - self.alpha + LEFT_OF_DUAL
-        ).any():
+        if (duals < -self.alpha - SAME).any() or (duals > 1.0 - self.alpha + SAME).any():
             raise ValueError(
                 f"u must lie within [{-self.alpha:g}, {1.0 - self.alpha:g}], which are -alpha and "
                 "1 - alpha."
             )
-        before = duals - LEFT_OF_DUAL
+        before = duals - SAME
         if not len(self.duals):
             return np.where(before < 0.0, -np.inf, np.inf)
         return np.asarray(np.interp(before, self.duals, self.scores, left=-np.inf, right=np.inf))

@@ -29,12 +29,9 @@ from .neighbours import Start, between, function, moving, with_losses
 from .path import SolutionPath
 from .points import Places
 from .reading import NUMBERS
+from .tolerances import COARSE, FAR_END, SAME, TIED
 
 Groups: TypeAlias = tuple[ArrayLike, ArrayLike] | None
-FAR_RESPONSE = 2.0**40  # times the size of the targets: how far responses go
-TIED_RESIDUALS = 2.0**-44  # times the size of targets: sizes of residuals closer than this tie
-ROUNDED_SPREAD = 2.0**-30  # times the size of targets: a smaller spread is rounding
-SAME_KNOTS = 2.0**-40  # times the size of targets: largest difference of equal knots
 ROWS_PER_NEW_ROW = 2  # at most n / 2 new rows share one start
 MIN_BATCH = 32  # ... or these, if n is small
 POINTS_JUDGED = 3  # points of each path that are judged
@@ -285,7 +282,7 @@ def _loss_of_residuals(pieces: Pieces, targets: Floats) -> Pieces:
     spread = np.abs(residual_knots - residual_knots[row]).max()
     alike = (pieces.slopes == pieces.slopes[row]).all()
     alike &= (pieces.curvature == pieces.curvature[row]).all()
-    if not alike or spread > SAME_KNOTS * (np.abs(pieces.knots).max() + np.abs(targets).max()):
+    if not alike or spread > SAME * (np.abs(pieces.knots).max() + np.abs(targets).max()):
         raise ValueError(
             "The rows of the model have different losses of y less f(x); pass the y that the path "
             "was computed with, which must have no sample weights."
@@ -383,7 +380,7 @@ class _New:
         values = np.append(self.targets, f)
         spread = float(np.ptp(values) + np.ptp(self.loss.knots))
         largest = float(np.abs(values + self.level).max())
-        return spread if spread > ROUNDED_SPREAD * largest else largest or 1.0
+        return spread if spread > COARSE * largest else largest or 1.0
 
     def _curved_at_zero(self) -> int:
         """Return the quadratic segment that contains a residual of 0 in its interior, or -1."""
@@ -416,9 +413,7 @@ class _New:
         def model(y: float) -> Problem:
             return self._problem(y - self.level)
 
-        line = moving(
-            model, begin, begin + direction * FAR_RESPONSE * size, "losses[0].knots", rate
-        )
+        line = moving(model, begin, begin + direction * FAR_END * size, "losses[0].knots", rate)
         return self.start.path(line, place, parameter="y", afresh=True)
 
     def _values(self, w: Floats, v: Floats) -> Floats:
@@ -529,7 +524,7 @@ class Lines(NamedTuple):
         """Return counts from their changes; changes within rounding are merged."""
         order = np.argsort(s, kind="stable")
         s, change, touch = s[order], change[order], touch[order]
-        new = np.append(True, np.diff(s) > TIED_RESIDUALS * (self.size + s[1:]))[: len(s)]
+        new = np.append(True, np.diff(s) > TIED * (self.size + s[1:]))[: len(s)]
         place = np.cumsum(new) - 1
         total = int(place[-1]) + 1 if len(s) else 0
         moved, touching = np.zeros(total), np.zeros(total)
@@ -545,7 +540,7 @@ class Lines(NamedTuple):
         for sign in (1.0, -1.0):
             difference = (self.first - sign * self.first[:, -1:])[:, :-1]
             closing_rate = -(self.slope - sign * self.slope[:, -1:])[:, :-1]
-            meets = np.abs(closing_rate) > TIED_RESIDUALS  # the new response moves at rate 1
+            meets = np.abs(closing_rate) > TIED  # the new response moves at rate 1
             root = np.divide(
                 difference, closing_rate, out=np.full(difference.shape, np.inf), where=meets
             )
@@ -566,4 +561,4 @@ class Lines(NamedTuple):
     def _compared(self, first: Floats, slope: Floats, u: Floats, s: Floats) -> NDArray[np.bool_]:
         others = np.abs(first[:, :-1] + u * slope[:, :-1])
         last = np.abs(first[:, -1:] + u * slope[:, -1:])
-        return np.asarray(others >= last - TIED_RESIDUALS * (self.size + s))
+        return np.asarray(others >= last - TIED * (self.size + s))

@@ -26,8 +26,7 @@ from .neighbours import Start, function, some_functions, with_function, with_los
 from .path import SolutionPath
 from .points import Places
 from .reading import SIGNS
-
-TIED_MARGINS = 2.0**-44  # times the largest decision: margins closer than this tie
+from .tolerances import TIED
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,7 +272,7 @@ def _p_value(
 
     Decisions f have a column for each class, or one column for the second of two.
     """
-    tied = TIED_MARGINS * np.abs(f).max()
+    tied = TIED * np.abs(f).max()
     if f.shape[1] == 1:
         f = np.hstack([-f, f]) / 2
     labels = np.append(codes[rows], label)

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import plots
+from .tolerances import ERROR_ROUNDING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-ERROR_ROUNDING = 1e-12  # times the size of errors and their unit: closer ones are equal
 SMALLEST_DOUBLE = float(np.nextafter(0.0, 1.0))
 EPSILON = float(np.finfo(np.float64).eps)
 

@@ -20,13 +20,12 @@ from ..homotopy.statement import ParametricKKT
 from ..homotopy.tolerances import BLUR
 from ..validation import Floats
 from .curves import EPSILON, Labels, between, changes, winners
-from .reading import DECISION_ROUNDING, NUMBERS, Reading
+from .reading import NUMBERS, Reading
 from .recorded import RecordedPath
 from .sums import by_rows, weights_of
+from .tolerances import CLEARANCE, ROUNDED, SAME
 
-SAME_DECISION = 2.0**-40  # times the terms: at a jump of the path decisions differ by more
 SHORT_LENGTH = 2.0**-4  # least length, by the longest: rounding near a kernel's origin is no less
-DOUBT_FACTOR = 4.0  # times the error bound in double precision: below it decisions are sharpened
 MAX_ROUNDED_VALUES = 8  # at most so many doubles on one side are read as the same breakpoint
 Places = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -62,7 +61,7 @@ class Deciding:
         self.path, self.reading, self.nodes = path, path.reading, nodes
         self.t, self.low = path.points.t[nodes], path.points.low[nodes]
         self.lengths = None if self.reading.linear else _lengths(path)
-        self.unit = DECISION_ROUNDING if self.reading.linear else BLUR
+        self.unit = ROUNDED if self.reading.linear else BLUR
 
     @cached_property
     def _solutions(self) -> _Solutions:
@@ -119,13 +118,13 @@ class Deciding:
         """Return the bounds (1, o, k) below which double precision can't tell decisions from 0."""
         terms = rows.shape[1] + self._solutions.terms + 4
         relative = self.unit + terms * EPSILON / 2
-        return DOUBT_FACTOR * (relative * self.term_bounds(rows) + self._solutions.held)
+        return CLEARANCE * (relative * self.term_bounds(rows) + self._solutions.held)
 
     def doubt_between(self, rows: Any, left: Places, right: Places) -> Floats:
         """Return these bounds for decisions on pieces, with rounded parameters: (1, o, k)."""
         begin, end = np.searchsorted(self.nodes, left), np.searchsorted(self.nodes, right)
         doubt, step = self.doubt(rows), self.t[end] - self.t[begin]
-        relative = DOUBT_FACTOR * EPSILON * np.abs(self.t[end]) / np.where(step > 0.0, step, np.inf)
+        relative = CLEARANCE * EPSILON * np.abs(self.t[end]) / np.where(step > 0.0, step, np.inf)
         moves = self._sums(
             self._largest(rows), self.w[end] - self.w[begin], self.v[end] - self.v[begin]
         )
@@ -140,7 +139,7 @@ class Deciding:
             self._join_sides(f, self.term_bounds(rows))
             return f
         near = self.reading.is_doubtful(
-            f, self.v, self.doubt(rows) + DOUBT_FACTOR * self.parameter_rounding(f)
+            f, self.v, self.doubt(rows) + CLEARANCE * self.parameter_rounding(f)
         )
         codes = self.reading.codes(f, self.w, self.v)
         _, piece = change = changes(codes)
@@ -198,9 +197,7 @@ class Deciding:
         """
         ends = np.flatnonzero((self.nodes[:-1] % 2 == 1) & (np.diff(self.t) == 0.0))
         before, after = f[..., ends], f[..., ends + 1]
-        same = np.abs(before - after) <= SAME_DECISION * np.maximum(
-            size[..., ends], size[..., ends + 1]
-        )
+        same = np.abs(before - after) <= SAME * np.maximum(size[..., ends], size[..., ends + 1])
         behind = self.low[ends] > 0.0
         f[..., ends] = np.where(same & ~behind, after, before)
         f[..., ends + 1] = np.where(same & behind, before, after)

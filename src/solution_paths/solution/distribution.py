@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..validation import Floats, Rows, check_levels, check_number, check_vector
 from .path import SolutionPath
+from .tolerances import TIED
 
-FALL_ROUNDING = 2.0**-44  # times the absolute terms of predictions: smaller falls are rounding
 PREDICTIONS_AT_ONCE = 4_000_000  # predictions at all levels in memory at once: 32 MB
 
 
@@ -90,7 +90,7 @@ class PredictedDistribution:
             Sizes of the values' terms: a decrease below 2^-44 of it is rounding.
         """
         levels = np.asarray(levels, dtype=np.float64)
-        tolerance = FALL_ROUNDING * np.broadcast_to(sizes, len(left))[:, None]
+        tolerance = TIED * np.broadcast_to(sizes, len(left))[:, None]
         crossings = (left - right > tolerance).sum(axis=1) + (
             right[:, :-1] - left[:, 1:] > tolerance
         ).sum(axis=1)

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..compilation import cached_njit, inner_njit
-
-BOUND_CLEARANCE = 4.0  # times the rounding error of bounds
-FLAT_SLOPE = 2.0**-50  # times the sum of all duals, or the terms of a value: its rounding error
+from .tolerances import CLEARANCE, ROUNDED
 
 
 @inner_njit(forceinline=True, _nrt=False)
@@ -55,7 +53,7 @@ def on_segments(
         i, s = rows[r], min(r, size.shape[0] - 1)
         e = min(r, t.shape[1] - 1)
         for p in range(P):
-            tolerance = FLAT_SLOPE * size[s, p]
+            tolerance = ROUNDED * size[s, p]
             low0 = low1 = np.inf
             high0 = high1 = -np.inf
             begin = end = -1
@@ -74,8 +72,8 @@ def on_segments(
                     low0, high0 = min(low0, begin_slope), max(high0, begin_slope)
                     low1, high1 = min(low1, end_slope), max(high1, end_slope)
             if begin < end and not (
-                high0 - low0 <= FLAT_SLOPE * max(abs(low0), abs(high0))
-                and high1 - low1 <= FLAT_SLOPE * max(abs(low1), abs(high1))
+                high0 - low0 <= ROUNDED * max(abs(low0), abs(high0))
+                and high1 - low1 <= ROUNDED * max(abs(low1), abs(high1))
             ):
                 begin = end = -1
             first[r, p], last[r, p] = begin, end
@@ -139,8 +137,8 @@ def _nearest(lines: Any, count: int, end: float, rounding: Any) -> int:
     if not count:
         return 0
     begin_rounding, end_rounding = (
-        BOUND_CLEARANCE * rounding[0],
-        BOUND_CLEARANCE * _last(rounding[0], rounding[1], end),
+        CLEARANCE * rounding[0],
+        CLEARANCE * _last(rounding[0], rounding[1], end),
     )
     value0, last0 = (
         lines[0, first] + begin_rounding,

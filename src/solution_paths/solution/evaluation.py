@@ -29,14 +29,13 @@ from .points import Places
 from .ranks import Swaps, discordant, precision_error, swaps
 from .reading import NUMBERS
 from .recorded import RecordedPath
+from .tolerances import CURVED_TOLERANCE, TIED
 
-CURVED_TOLERANCE = 1e-7  # error of curved errors, by the piece's largest value or the last value
 CUBIC_FACTOR = 72.0 * np.sqrt(3.0)  # third derivative of a cubic by its parabola's error
 DECISIONS_AT_ONCE = 4_000_000  # decisions at all breakpoints in memory at once: 32 MB
 MORE_DECISIONS_AT_ONCE = 24_000_000  # ... where weights are read anew for each block of rows
 WEIGHTS_AT_ONCE = 8_000_000  # weights at all breakpoints in memory at once: 64 MB
 MIN_WINDOW = 16  # ... or those at this many breakpoints
-TIED_DECISIONS = 2.0**-44  # times a decision's absolute terms: closer decisions tie
 
 
 def crossings(path: RecordedPath, rows: Any) -> list[Floats]:
@@ -331,14 +330,12 @@ def _places(path: RecordedPath, rows: Any, f: Floats) -> NDArray[np.int64]:
     largest = largest.toarray() if sp.issparse(largest) else largest
     bound = path.reading.sizes(np.atleast_2d(largest), w, v)[:, -1]  # no row's terms are larger
     for k in np.flatnonzero(
-        ((difference > 0.0) & (difference <= TIED_DECISIONS * bound)).any(axis=0)
+        ((difference > 0.0) & (difference <= TIED * bound)).any(axis=0)
     ).tolist():
-        i = np.flatnonzero(
-            (difference[:, k] > 0.0) & (difference[:, k] <= TIED_DECISIONS * bound[:, k])
-        )
+        i = np.flatnonzero((difference[:, k] > 0.0) & (difference[:, k] <= TIED * bound[:, k]))
         pair = np.stack([order[i, k], order[i + 1, k]])
         sizes = path.reading.sizes(rows[pair.ravel()], w[[k]], v[[k]])[:, -1, 0]
-        difference[i, k] *= difference[i, k] > TIED_DECISIONS * sizes.reshape(2, -1).max(axis=0)
+        difference[i, k] *= difference[i, k] > TIED * sizes.reshape(2, -1).max(axis=0)
     place = np.zeros(f.shape, dtype=np.int64)
     np.put_along_axis(place, order[1:], np.cumsum(difference > 0.0, axis=0), axis=0)
     return place

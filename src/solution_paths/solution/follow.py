@@ -16,6 +16,7 @@ from ..errors import NoOptimum, PathError, PathWarning
 from ..homotopy.run import Homotopy, Unlimited
 from ..homotopy.start import Misfit, starting_places
 from ..homotopy.statement import ParametricKKT, read
+from ..homotopy.tolerances import BLUR, NEGLIGIBLE
 from ..homotopy.track import Track
 from ..kernels.centring import about_columns
 from ..problem import Line, Problem, along
@@ -27,17 +28,18 @@ from ..verify.verdict import Verdict, evenly, last_holding
 from .callbacks import Callback, MonotoneProgress, progress_of
 from .middle import in_the_middle
 from .path import SolutionPath
-from .points import ZERO_UNKNOWN, Places, Points
+from .points import Places, Points
 from .reading import Reading, Scale, default_reading
+from .tolerances import (
+    FAR_END,
+    FARTHER_END,
+    LONG_PATH,
+    PART_OF_WAY,
+    RAY_CLEARANCE,
+    TRUNCATION_MARGIN,
+)
 
 CHECKS = ("warn", "raise", "ignore")
-FAR_END = 2.0**40  # times |t0|, or 1: the end to which an unbounded path is followed, ...
-FARTHER_END = 2.0**80  # ... and the end of a second attempt
-NEAR_END = 2.0**-48  # of the length: changes so near to the end are rounding of data
-PART_OF_WAY = 2.0**-40  # ratio of the ends between which a first event is searched
-RAY_CLEARANCE = 2.0**10  # times the last breakpoint: without an event up to there it is a ray
-LONG_PATH = 1e4  # times the usual breakpoint: a path of this length may be truncated
-TRUNCATION_MARGIN = 4.0  # factor between the end of such a path and an uncertified point
 PIECES_JUDGED = 8  # pieces that are judged before a path is returned, besides ends; ...
 MORE_PIECES_JUDGED = 64  # ... and if one of them doesn't hold
 PIECES_JUDGED_AFTER = 2  # pieces that are judged of a path that continues another
@@ -264,7 +266,7 @@ def _homotopy_at_start(line: Line, statement: ParametricKKT, face: str) -> Homot
         if place is None:
             misfit = Misfit.at(statement, 0.0, face)
             place = starting_places(statement, misfit, t0, face)
-        return Homotopy(statement, statement.graphs, place, 0.0, length, t0, face, NEAR_END)
+        return Homotopy(statement, statement.graphs, place, 0.0, length, t0, face, BLUR)
     except (Unlimited, *ARITHMETIC_ERRORS) as error:
         raise as_path_error(error, line, statement) from error
 
@@ -309,7 +311,7 @@ def _backwards(
     line: Line, statement: ParametricKKT, place: Places, begin: float, face: str
 ) -> Homotopy:
     """Return a walk back to t0 from places at the distance ``begin``."""
-    return Homotopy(statement, statement.graphs, place, begin, 0.0, line.t0, face, NEAR_END)
+    return Homotopy(statement, statement.graphs, place, begin, 0.0, line.t0, face, BLUR)
 
 
 def _first_step(line: Line) -> float:
@@ -449,7 +451,7 @@ def _least_breakpoint(line: Line) -> float:
         np.abs(f.slopes).max(axis=1) + f.curvature.max(axis=1) * np.abs(f.knots).max(axis=1)
         for f in pieces_of_groups
     ]
-    pull = ZERO_UNKNOWN * float(_gradient_bounds(line.start, steep).max(initial=0.0))
+    pull = NEGLIGIBLE * float(_gradient_bounds(line.start, steep).max(initial=0.0))
     if pull == 0.0:
         return np.inf
     return pull / largest if largest > 0.0 else float(np.finfo(np.float64).tiny)

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ..validation import Floats
 from .curves import Labels, changes, winners
-from .deciding import DOUBT_FACTOR, Deciding, in_user_parameter, places
+from .deciding import Deciding, in_user_parameter, places
 from .path import SolutionPath
+from .tolerances import CLEARANCE
 
 EDGES_AROUND = 2  # edges on both sides of a parameter
 
@@ -101,7 +102,7 @@ class Joint:
         for part, checked in zip(self.parts, rows, strict=True):
             f = part.reading.decisions(checked, part.w, part.v)
             values.append(f[:, 0])
-            doubts.append((part.doubt(checked) + DOUBT_FACTOR * part.parameter_rounding(f))[:, 0])
+            doubts.append((part.doubt(checked) + CLEARANCE * part.parameter_rounding(f))[:, 0])
         f, errors = self._lines(values), self._largest(doubts)
         wanted = self._wanted(f, errors)
         sharp_errors = []

@@ -13,14 +13,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..homotopy.tolerances import DOUBLE
 from ..problem.maps import basis, row_lengths
 from ..validation import Floats
 from .points import Places
 from .recorded import RecordedPath
+from .tolerances import COARSE
 
-SAME_DIRECTION = 2.0**-30  # times the faster of two rates, or the larger of two solutions
 CLEAR_OF_ROUNDING = 8.0  # times the rounding error of a rate
-SAME_PLACE = 2.0**-46  # times the parameter: shorter pieces are single points
 Flags: TypeAlias = NDArray[np.bool_]
 EPSILON = np.finfo(np.float64).eps
 UNKNOWNS_AT_ONCE = 2**22  # unknowns in memory at once
@@ -55,10 +55,10 @@ class _Direction:
         ):
             if self.rate is not None:
                 least = max(
-                    SAME_DIRECTION * max(speed, self.speed),
+                    COARSE * max(speed, self.speed),
                     CLEAR_OF_ROUNDING * (error + self.error),
                 )
-                size = SAME_DIRECTION * max(_length(motion.begins[k]), _length(self.end))
+                size = COARSE * max(_length(motion.begins[k]), _length(self.end))
                 turning[k] = _length(rate - self.rate) > least
                 turning[k] |= _length(motion.begins[k] - self.end) > size
             if self.rate is None or turning[k] or error < self.error:
@@ -70,7 +70,7 @@ class _Direction:
 def kinks(path: RecordedPath) -> Floats:
     """Return the statement's parameters at which w or v turns or jumps, ascending."""
     t = path.points.t
-    first = np.flatnonzero(np.diff(t) > SAME_PLACE * np.abs(t[:-1]))
+    first = np.flatnonzero(np.diff(t) > DOUBLE * np.abs(t[:-1]))
     block = max(1, UNKNOWNS_AT_ONCE // max(path.statement.size, path.line.start.features))
     reader, parts, turning_points = _Reader(path), (_Direction(), _Direction()), [np.empty(0)]
     for start in range(0, len(first), block):

@@ -44,10 +44,10 @@ from .metrics import JUDGED, RANKED, Judge, check_metric
 from .neighbours import Start, function, some_functions, with_function, with_losses
 from .path import SolutionPath
 from .points import Places
-from .reading import DECISION_ROUNDING, NUMBERS, SIGNS, Reading
+from .reading import NUMBERS, SIGNS, Reading
+from .tolerances import ROUNDED, SAME
 
 MODELS_JUDGED = 32  # models that are judged together
-RANK_ROUNDING = 2.0**-40  # relative rounding error of a rank
 
 
 def vanishing_loss(pieces: Pieces, row: int, place: int, dual: float) -> tuple[Pieces, Pieces]:
@@ -242,7 +242,7 @@ def plus_interval(f: Floats, residuals: Floats, alpha: float) -> Floats:
 def floor_of(rank: float) -> int:
     """Return the floor of a rank, robust to its rounding."""
     near = round(rank)
-    return near if abs(rank - near) <= RANK_ROUNDING * max(near, 1) else int(np.floor(rank))
+    return near if abs(rank - near) <= SAME * max(near, 1) else int(np.floor(rank))
 
 
 def ceil_of(rank: float) -> int:
@@ -460,7 +460,7 @@ def _decisions(
         f = f + np.asarray(products.sum(axis=1)).ravel()
         size = size + np.asarray(abs(products).sum(axis=1)).ravel()
     if reading.kind in SIGNS:
-        f[np.abs(f) <= DECISION_ROUNDING * size] = 0.0
+        f[np.abs(f) <= ROUNDED * size] = 0.0
     return f
 
 

@@ -19,12 +19,13 @@ from ..homotopy.run import Homotopy, Unlimited
 from ..homotopy.start import Misfit, starting_places
 from ..homotopy.state import Walk
 from ..homotopy.statement import dense, read, shape_of
+from ..homotopy.tolerances import BLUR
 from ..problem import Line, Losses, Pieces, Problem
 from ..problem.line import STILL
 from ..twofold import Twofold
 from ..validation import Floats
 from ..verify import Answer
-from .follow import ARITHMETIC_ERRORS, NEAR_END, Followed, as_path_error, walked_to_end
+from .follow import ARITHMETIC_ERRORS, Followed, as_path_error, walked_to_end
 from .model import Affine
 from .path import SolutionPath
 from .points import Places
@@ -137,7 +138,7 @@ class Start:
         try:
             self.place: Places = starting_places(self.statement, Misfit.at(self.statement, 0.0))
             self._walk = Homotopy(
-                self.statement, self.statement.graphs, self.place, 0.0, 1.0, near=NEAR_END
+                self.statement, self.statement.graphs, self.place, 0.0, 1.0, near=BLUR
             )
         except (Unlimited, *ARITHMETIC_ERRORS) as error:
             raise as_path_error(error, line, self.statement) from error
@@ -202,7 +203,7 @@ class Start:
         if afresh:
             length = line.t1 - line.t0
             statement.spare = None
-            walk = Homotopy(statement, statement.graphs, place, 0.0, length, line.t0, near=NEAR_END)
+            walk = Homotopy(statement, statement.graphs, place, 0.0, length, line.t0, near=BLUR)
         else:
             walk = self._restarted(statement.graphs, place, line)
         track, error = walked_to_end(line, walk, None)
@@ -253,7 +254,7 @@ class Start:
         line, graphs = self._line_of(row, begin, end)
         spare = self.statement.spare
         self.statement.spare = spare if spare is None else spare._replace(tables=None)
-        walk = Homotopy(self.statement, graphs, self.place, 0.0, 1.0, near=NEAR_END)
+        walk = Homotopy(self.statement, graphs, self.place, 0.0, 1.0, near=BLUR)
         if not walk.regular:
             walk.release()
             return None

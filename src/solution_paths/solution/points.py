@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..homotopy.tolerances import NEGLIGIBLE, NOISE
 from ..homotopy.track import Track
 from ..validation import Floats
+from .tolerances import TIED
 
 Places = NDArray[np.int64]
-LARGE_MOVE = 2.0**-44  # times the largest dual: hundreds of units of rounding
-LOW_PART_PRECISION = 2.0**-76  # times a parameter: accuracy of its second part
-ZERO_UNKNOWN = 2.0**-90  # times the terms of an unknown: smaller unknowns are zero
 ALL_COLUMNS = slice(None)
 POINTS_SAMPLED = 64  # points at which the largest unknowns are computed
 UNKNOWNS_SAMPLED = 2**17  # unknowns of these points in memory at once
@@ -183,7 +182,7 @@ class _Recorded:
     def __init__(self, track: Track, t0: float) -> None:
         high, low = _sum(t0, track.t[:, 0])
         t, low = _sum_parts(high, low + track.t[:, 1])
-        low[np.abs(low) <= LOW_PART_PRECISION * np.abs(t)] = 0.0
+        low[np.abs(low) <= NOISE * np.abs(t)] = 0.0
         leaves_zero, upwards = track.leaves_zero(), 1 if len(t) < 2 or t[-1] >= t[0] else -1
         before, after = leaves_zero[1:-1:2], leaves_zero[2::2]
         directions, both_leave = np.zeros(len(t)), np.zeros(len(t), dtype=bool)
@@ -194,7 +193,7 @@ class _Recorded:
         doubles = np.where(directions * low > 0.0, neighbours, t)
         self.t = upwards * np.maximum.accumulate(upwards * doubles)
         self.low = (t - self.t) + low
-        self.track = track.moved(-self.low, np.where(both_leave, LARGE_MOVE, 0.0))
+        self.track = track.moved(-self.low, np.where(both_leave, TIED, 0.0))
 
     def __call__(self, points: Places, columns: slice | Places = ALL_COLUMNS) -> Floats:
         return self.track.unknowns(points, columns, parts=1)[:, 0]
@@ -235,7 +234,7 @@ class _Thresholded:
         block_size = max(1, UNKNOWNS_SAMPLED // self.at(sample[:1]).shape[1])
         for block in np.array_split(sample, -(-len(sample) // block_size)):
             largest = np.maximum(largest, np.abs(self.at(block)).max(axis=0))
-        self.least, self.share = ZERO_UNKNOWN * sizes(largest), share(largest, points.t)
+        self.least, self.share = NEGLIGIBLE * sizes(largest), share(largest, points.t)
 
     def __call__(self, points: Places, columns: slice | Places = ALL_COLUMNS) -> Floats:
         unknowns = self.at(points, columns)

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from ..homotopy.tolerances import SINGULAR
 from ..validation import Floats
-from .envelopes import BOUND_CLEARANCE, middle_of_one, nearest
+from .envelopes import middle_of_one, nearest
+from .tolerances import CLEARANCE
 
 MAX_INEQUALITIES = 1_000_000  # elimination of a variable is given up beyond
 
@@ -142,9 +143,7 @@ def _middle_of_one(
 
 def is_clear(heights: Floats, end: Floats, rounding: Floats) -> NDArray[np.bool_]:
     """Tell which lines (2, m, P) exceed zero by far more than rounding (2, P), up to the end."""
-    return np.asarray(
-        (_ends(heights, end) > BOUND_CLEARANCE * _ends(rounding, end)[:, None]).all(axis=0)
-    )
+    return np.asarray((_ends(heights, end) > CLEARANCE * _ends(rounding, end)[:, None]).all(axis=0))
 
 
 def _ends(lines: Floats, end: Floats) -> Floats:

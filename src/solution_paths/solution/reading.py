@@ -14,8 +14,8 @@ from ..kernels.centring import bias_at_zero, shifted
 from ..kernels.kernel import LINEAR, Kernel
 from ..problem import Problem
 from ..validation import Floats, Labels, Names, Rows, _check_names, check_X, feature_names
+from .tolerances import ROUNDED
 
-DECISION_ROUNDING = 2.0**-50  # times a decision's absolute terms, each rounded to 2**-53
 SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 SIGNS = ("sign", "probability", "inside")  # kinds with two labels
 NUMBERS = ("value", "robust", "quantile", "count", "rank")  # kinds that predict f itself
@@ -223,7 +223,7 @@ class Reading:
             top = np.sort(f, axis=1)[:, -2:]
             return np.asarray(top[:, 1] - top[:, 0] <= 2.0 * bounds.max(axis=1))
         if self.kind == "order":
-            distances = np.abs(f[:, 0, :, None] - v) - DECISION_ROUNDING * np.abs(v)
+            distances = np.abs(f[:, 0, :, None] - v) - ROUNDED * np.abs(v)
             return np.asarray((distances <= bounds[:, 0, :, None]).any(axis=-1))
         return np.asarray(np.abs(f[:, 0]) <= bounds[:, 0])
 
@@ -234,7 +234,7 @@ class Reading:
             top = np.take_along_axis(f, best, axis=1)
             f[...] = np.where(f >= top - bounds - np.take_along_axis(bounds, best, axis=1), top, f)
         elif self.kind == "order":
-            bounds = bounds[:, 0, :, None] + DECISION_ROUNDING * np.abs(v)
+            bounds = bounds[:, 0, :, None] + ROUNDED * np.abs(v)
             near = np.abs(f[:, 0, :, None] - v) <= bounds
             # f is on the same side of all thresholds with which it ties
             fill, nearest = (-np.inf, np.max) if self.zero else (np.inf, np.min)

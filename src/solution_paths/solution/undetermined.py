@@ -26,9 +26,10 @@ from ..homotopy.track import Track
 from ..problem import Line
 from ..problem.maps import absolute, row_lengths
 from ..validation import Floats
-from .envelopes import FLAT_SLOPE, boxes, on_segments, value_bounds
+from .envelopes import boxes, on_segments, value_bounds
 from .points import Places, Points
 from .polytopes import Bounds, TooMany, cleared, is_clear, middle
+from .tolerances import ROUNDED
 
 MAX_SPANNED = 8  # free variables up to which the span of held rows is computed
 MOTION_MARGIN = 1.0 + 2.0**-20  # factor for rounding of the distance that a row can move
@@ -457,7 +458,7 @@ class Rows:
         begins, ends_at = pairs.T
         ends = ends_at == endless, begins == ends_at
         return _Pieces(
-            begins, t, *ends, first < 0, v, fallback, low, high, FLAT_SLOPE * (size + knots)
+            begins, t, *ends, first < 0, v, fallback, low, high, ROUNDED * (size + knots)
         )
 
     def _values(self, w: Floats, t: Floats) -> tuple[Floats, Floats]:

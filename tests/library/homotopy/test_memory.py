@@ -15,9 +15,9 @@ from solution_paths.homotopy import loop, memory
 from solution_paths.homotopy.operations import WALK, operate
 from solution_paths.homotopy.run import Homotopy
 from solution_paths.homotopy.statement import read
+from solution_paths.homotopy.tolerances import BLUR
 from solution_paths.problem import Losses, Problem, along, losses, penalties
 from solution_paths.solution import follow
-from solution_paths.solution.follow import NEAR_END
 
 pytestmark = pytest.mark.slow
 
@@ -120,9 +120,7 @@ def test_a_walk_in_the_memory_of_another_one_is_the_same(name):
     back = Homotopy(*own, face=face)
     back.run()
     back.release()
-    again = Homotopy(
-        statement, statement.graphs, start, 0.0, end, line.t0, face=face, near=NEAR_END
-    )
+    again = Homotopy(statement, statement.graphs, start, 0.0, end, line.t0, face=face, near=BLUR)
     found = again.run()
     for part in ("t", "events", "event_at", "entry", "entries", "entry_at"):
         np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))

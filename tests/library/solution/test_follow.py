@@ -269,7 +269,7 @@ def test_decisions_that_are_nothing_but_rounding_are_zero():
     rows[:5] -= np.outer(X[:5] @ w[middle] + v[middle], w[middle] / (w[middle] @ w[middle]))
     (f,) = evaluation.blocks(path, rows)
     plain = path.reading.decisions(rows, w, v)
-    tiny = np.abs(plain) <= deciding.DECISION_ROUNDING * path.reading.sizes(rows, w, v)
+    tiny = np.abs(plain) <= deciding.ROUNDED * path.reading.sizes(rows, w, v)
     assert tiny[:5, 0, middle].any()
     np.testing.assert_allclose(f, np.where(tiny, 0.0, plain), rtol=0, atol=1e-12)
     assert (f[tiny] == 0.0).all()

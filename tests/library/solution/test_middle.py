@@ -13,8 +13,9 @@ from solution_paths import SolutionPath
 from solution_paths.compilation import read_only
 from solution_paths.problem import Losses, Problem, Product, losses
 from solution_paths.solution import undetermined
-from solution_paths.solution.envelopes import FLAT_SLOPE, boxes, on_segments
+from solution_paths.solution.envelopes import boxes, on_segments
 from solution_paths.solution.polytopes import Bounds, TooMany, middle
+from solution_paths.solution.tolerances import ROUNDED
 from solution_paths.verify import Answer, judge
 
 pytestmark = pytest.mark.slow
@@ -381,7 +382,7 @@ def test_thresholds_that_nothing_ties_are_not_looked_at_piece_by_piece(monkeypat
 def test_duals_are_on_segments_whose_slopes_they_are_at_both_ends(branches):
     """By the definition: of slopes that differ, but not beyond rounding, none is meant."""
     r = np.random.default_rng(0)
-    S, m, P, tiny = 4, 60, 7, 1.5 * FLAT_SLOPE
+    S, m, P, tiny = 4, 60, 7, 1.5 * ROUNDED
     slopes = r.integers(-1, 2, (2, S, m)).astype(float)
     slopes[:, 1, : m // 2] = slopes[:, 0, : m // 2]
     slopes[0, 1, : m // 4] += r.choice([0.0, tiny, 1e-3], m // 4)
@@ -393,21 +394,19 @@ def test_duals_are_on_segments_whose_slopes_they_are_at_both_ends(branches):
         else np.zeros((2, 0, 0), int)
     )
     value, rate = (x[which, np.arange(m)[:, None]] for x in slopes)
-    a = value + rate * t[:, None] + r.choice([0.0, FLAT_SLOPE / 8, 1e-4], (m, P))
+    a = value + rate * t[:, None] + r.choice([0.0, ROUNDED / 8, 1e-4], (m, P))
     first, last = np.empty((2, m, P), dtype=np.int64)
     given = slopes, straight, np.arange(m), a, t[:, None], size[None], of, own
     on_segments(*given, first, last)
     some = 0
     for i, p in np.ndindex(m, P):
         lines = slopes[0, :, i] + slopes[1, :, i] * t[:, p, None]
-        near = straight[:, i] & (np.abs(lines - a[:, i, p, None]) <= FLAT_SLOPE * size[p]).all(
-            axis=0
-        )
+        near = straight[:, i] & (np.abs(lines - a[:, i, p, None]) <= ROUNDED * size[p]).all(axis=0)
         if branches:
             near &= of[:, i] == own[i, p]
         k = np.flatnonzero(near)
         spread = np.ptp(lines[:, k], axis=1) if len(k) else np.zeros(2)
-        if len(k) and (spread > FLAT_SLOPE * np.abs(lines[:, k]).max(axis=1)).any():
+        if len(k) and (spread > ROUNDED * np.abs(lines[:, k]).max(axis=1)).any():
             k, some = k[:0], some + 1
         assert [first[i, p], last[i, p]] == ([k[0], k[-1]] if len(k) else [-1, -1])
     assert some
