@@ -90,7 +90,6 @@ VERIFIED = (
 GLM = ("library/test_known_answers", "library/glm/test_logistic", "library/glm/test_poisson")
 RIVALS = (
     "benchmark/solvers/test_programmes",
-    "benchmark/test_known_benchmark",
     "benchmark/solvers/test_baselines",
     "benchmark/papers/test_survey",
 )
@@ -144,13 +143,10 @@ MODULES = {
     "path_benchmark/reporting/check.py": SAID,
     "path_benchmark/reporting/claims.py": SAID,
     "path_benchmark/reporting/statistics.py": (
-        "benchmark/test_known_benchmark",
+        "benchmark/reporting/test_statistics",
         *SAID,
     ),
-    "path_benchmark/reporting/verdicts.py": (
-        "benchmark/test_known_benchmark",
-        *SAID,
-    ),
+    "path_benchmark/reporting/verdicts.py": SAID,
     # published numbers
     f"{PAPERS}/assertions.py": SAID,
     f"{PAPERS}/distributionally_robust/data.py": (
@@ -219,7 +215,7 @@ MODULES = {
         "benchmark/papers/test_weighted_svm",
     ),
     f"{PAPERS}/weighted_svm/ulsif.py": (
-        "benchmark/test_known_benchmark",
+        "benchmark/data/test_known_data",
         "benchmark/papers/test_ulsif",
         "benchmark/papers/test_splits",
     ),
@@ -228,17 +224,17 @@ MODULES = {
         "benchmark/data/test_protocols",
     ),
     "path_benchmark/data/generated.py": (
-        "benchmark/test_known_benchmark",
+        "benchmark/data/test_known_data",
         "benchmark/data/test_data",
     ),
     "path_benchmark/data/parsers.py": ("benchmark/data/test_data",),
     "path_benchmark/data/protocols.py": (
-        "benchmark/test_known_benchmark",
+        "benchmark/data/test_known_data",
         "benchmark/data/test_protocols",
         "benchmark/data/test_data",
     ),
     "path_benchmark/data/seeds.py": (
-        "benchmark/test_known_benchmark",
+        "benchmark/data/test_known_data",
         "benchmark/data/test_data",
         "benchmark/data/test_protocols",
     ),
@@ -248,7 +244,7 @@ MODULES = {
         "benchmark/data/test_mirror",
     ),
     "path_benchmark/reporting/formats.py": (
-        "benchmark/test_known_benchmark",
+        "benchmark/reporting/test_formats",
         *SAID,
     ),
     "path_benchmark/reporting/outputs.py": SAID,
@@ -283,7 +279,6 @@ MODULES = {
         "benchmark/papers/test_robust_svm",
     ),
     "path_benchmark/solvers/answer.py": (
-        "benchmark/test_known_benchmark",
         "benchmark/solvers/test_answer",
         "benchmark/solvers/test_baselines",
     ),
@@ -294,20 +289,11 @@ MODULES = {
     "path_benchmark/solvers/clarabel_solver.py": RIVALS,
     "path_benchmark/solvers/cvxpy_solver.py": RIVALS,
     "path_benchmark/solvers/highs_solver.py": RIVALS,
-    "path_benchmark/solvers/lbfgsb.py": (
-        "benchmark/test_known_benchmark",
-        "benchmark/solvers/test_baselines",
-    ),
-    "path_benchmark/solvers/liblinear.py": (
-        "benchmark/test_known_benchmark",
-        "benchmark/solvers/test_baselines",
-    ),
+    "path_benchmark/solvers/lbfgsb.py": ("benchmark/solvers/test_baselines",),
+    "path_benchmark/solvers/liblinear.py": ("benchmark/solvers/test_baselines",),
     "path_benchmark/solvers/piqp_solver.py": RIVALS,
     "path_benchmark/solvers/programmes.py": RIVALS,
-    "path_benchmark/solvers/sklearn_svc.py": (
-        "benchmark/test_known_benchmark",
-        "benchmark/solvers/test_baselines",
-    ),
+    "path_benchmark/solvers/sklearn_svc.py": ("benchmark/solvers/test_baselines",),
     "path_benchmark/solvers/quadratic.py": (
         "library/verify/test_known_verdicts",
         "library/verify/test_judge",
