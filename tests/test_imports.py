@@ -77,6 +77,7 @@ def test_the_contracts_hold():
     assert " 0 broken" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", WRONG)
 def test_a_wrong_import_breaks_a_contract(copy, who):
     package, name, line, contract = WRONG[who]
@@ -150,3 +151,17 @@ def test_modules_for_mutants_and_their_tests_exist():
             assert row["was"] in source, row
             assert row["becomes"] != row["was"]
             assert len(row["reason"]) > 20
+
+
+def test_every_package_has_tests_in_a_folder_of_its_name_and_some_that_are_fast():
+    def is_slow(file):
+        body = ast.parse(file.read_text("utf-8")).body
+        lines = [ast.unparse(line) for line in body if isinstance(line, ast.Assign)]
+        return any(line.startswith("pytestmark") and "slow" in line for line in lines)
+
+    for package, tests in (("solution_paths", "library"), ("path_benchmark", "benchmark")):
+        found = [file.parent.name for file in (ROOT / "src" / package).glob("*/__init__.py")]
+        assert len(found) >= 6
+        for name in found:
+            files = sorted((ROOT / "tests" / tests / name).glob("test_*.py"))
+            assert [file for file in files if not is_slow(file)], name

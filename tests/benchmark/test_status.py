@@ -59,6 +59,7 @@ def test_a_job_runs_while_a_process_holds_its_lock(config):
     assert counts(config, "quick")[0][PAPER, "timing"].running == []
 
 
+@pytest.mark.slow
 def test_what_the_reference_holds_is_not_left_and_has_its_own_count(config, tmp_path):
     held, *rest = jobs_of(config, lane="accuracy")
     own = config | {"results": str(tmp_path / "made"), "reference": ""}

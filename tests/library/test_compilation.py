@@ -31,6 +31,8 @@ from solution_paths.compilation import (
 from solution_paths.compile_log import COLUMNS, Log
 from solution_paths.files import hold
 
+pytestmark = pytest.mark.slow
+
 SOURCE = Path(solution_paths.__file__).parent
 CPU = numba.config.CPU_NAME or "native"
 # A function that takes as long to compile as it is told to, and notes who compiled it.
@@ -114,7 +116,6 @@ def wait_for(condition):
         time.sleep(0.02)
 
 
-@pytest.mark.slow
 def test_of_two_processes_one_compiles_and_the_other_loads(toy):
     start, compilers = toy
     both = [start(4.0), start(4.0)]
@@ -129,7 +130,6 @@ def test_of_two_processes_one_compiles_and_the_other_loads(toy):
     assert len(compilers()) == 1
 
 
-@pytest.mark.slow
 def test_a_killed_compiler_leaves_the_turn_to_the_next(toy):
     start, compilers = toy
     first = start(600.0)
@@ -144,7 +144,6 @@ def test_a_killed_compiler_leaves_the_turn_to_the_next(toy):
     assert len(compilers()) == 2
 
 
-@pytest.mark.slow
 def test_workers_of_joblib_compile_once(toy):
     start, compilers = toy
     code = (
@@ -156,7 +155,6 @@ def test_workers_of_joblib_compile_once(toy):
     assert len(compilers()) == 1
 
 
-@pytest.mark.slow
 def test_importing_and_calling_what_is_kept_says_nothing(toy):
     start, compilers = toy
     finish(start())
@@ -165,7 +163,6 @@ def test_importing_and_calling_what_is_kept_says_nothing(toy):
     assert len(compilers()) == 1
 
 
-@pytest.mark.slow
 def test_what_was_compiled_for_a_level_of_processors_serves_those_of_that_level(toy):
     start, compilers = toy
     best = {"NUMBA_CPU_NAME": level(), "NUMBA_CPU_FEATURES": ""}
@@ -175,7 +172,6 @@ def test_what_was_compiled_for_a_level_of_processors_serves_those_of_that_level(
     assert len(compilers()) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(level() == "generic", reason="no better level here")
 def test_a_level_that_is_not_the_best_one_here_does_not_serve(toy):
     start, compilers = toy
@@ -187,7 +183,6 @@ def test_a_level_that_is_not_the_best_one_here_does_not_serve(toy):
     assert len(compilers()) == 2
 
 
-@pytest.mark.slow
 def test_levels_are_kept_alone(toy, tmp_path):
     start, compilers = toy
     finish(start())
@@ -209,7 +204,6 @@ def test_an_unknown_level_is_refused_in_a_sentence(capsys):
     assert "x86-64-v9: no such level of processors; choose from" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_a_source_that_changed_is_compiled_anew(toy, tmp_path):
     start, compilers = toy
     finish(start())
@@ -219,7 +213,6 @@ def test_a_source_that_changed_is_compiled_anew(toy, tmp_path):
     assert finish(start()) == []
 
 
-@pytest.mark.slow
 def test_a_callee_that_changed_is_compiled_anew(toy, tmp_path):
     start, compilers = toy
     callee = tmp_path / "callee.py"
@@ -280,7 +273,6 @@ def test_numba_is_asked_once_for_the_type_of_a_result(monkeypatch):
     assert len(set(asked)) == 4
 
 
-@pytest.mark.slow
 def test_what_was_loaded_is_not_linked(toy):
     start, _ = toy
     finish(start())
@@ -290,7 +282,6 @@ def test_what_was_loaded_is_not_linked(toy):
     assert other.returncode == 1
 
 
-@pytest.mark.slow
 def test_what_is_kept_of_a_version_with_other_modules_is_compiled_anew(toy, tmp_path):
     start, compilers = toy
     finish(start())
@@ -354,7 +345,6 @@ def close(base):
         folder.chmod(0o555)
 
 
-@pytest.mark.slow
 def test_a_read_only_install_without_a_home_uses_a_temporary_folder(bound):
     base, run = bound
     close(base)
@@ -378,7 +368,6 @@ def test_a_read_only_install_without_a_home_uses_a_temporary_folder(bound):
     assert files == {file: file.stat().st_mtime_ns for file in folder.rglob("*.nbc")}
 
 
-@pytest.mark.slow
 def test_a_temporary_folder_that_others_can_write_to_is_not_trusted(bound):
     base, run = bound
     close(base)
@@ -392,7 +381,6 @@ def test_a_temporary_folder_that_others_can_write_to_is_not_trusted(bound):
     assert list(planted.iterdir()) == []
 
 
-@pytest.mark.slow
 def test_what_the_owner_of_an_install_compiled_serves_who_can_not_write_there(bound):
     base, run = bound
     code = "import toy; print(toy.successor(1))"
@@ -415,7 +403,6 @@ def in_advance(*arguments):
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1200)
 
 
-@pytest.mark.slow
 def test_every_function_can_be_compiled_in_advance():
     code = (
         "from solution_paths.__main__ import compile_all\n"

@@ -110,6 +110,7 @@ Y_CASES = [(f, what, bad) for f in CLASSIFIERS for what, bad in BAD_LABELS.items
 Y_CASES += [(f, what, bad) for f in REGRESSIONS for what, bad in BAD_TARGETS.items()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("function", "what", "bad"), ROW_CASES, ids=ids(ROW_CASES))
 def test_bad_rows(function, what, bad):
     assert_refused(lambda: function(**arguments(function, X=bad())), "X")
@@ -190,6 +191,7 @@ def test_bad_options_of_the_walk(function, name, value):
     assert_refused(lambda: function(**arguments(function, **{name: value})), name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vary", ["lam1", "lam2"])
 @pytest.mark.parametrize("function", [drlad_path, drsvm_path, partial(dm_drsvm_path, kappa=2.0)])
 def test_sparse_rows_give_the_paths_of_dense_ones(function, vary):
@@ -348,6 +350,7 @@ def test_columns_are_known_by_name(paths, function, change):
     assert_refused(lambda: path.best(frame, TARGET, "absolute"), "X_val")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSIFYING)
 @pytest.mark.parametrize("what", [*BAD_LABELS, "zero", "an unknown word", "another index"])
 def test_bad_validation_labels(paths, name, what):
@@ -671,6 +674,7 @@ def said_in_own_words(call, name):
     assert "\n" not in str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OF_DATA)
 @pytest.mark.filterwarnings("ignore::solution_paths.PathWarning")
 def test_every_parameter_of_a_function_names_itself(name):

@@ -588,6 +588,7 @@ def test_generated_data_take_parameters_and_refuse_others():
         data.load("iris", n=10)
 
 
+@pytest.mark.slow
 def test_drlad_simulation_has_the_stated_covariance_and_noise():
     sigma = generated.block_covariance(0.7)
     assert sigma.shape == (30, 30)

@@ -70,6 +70,7 @@ def test_our_path_hands_over_its_certificate(tiny):
     assert 0 < more["recover_s"] < 1
 
 
+@pytest.mark.slow
 def test_the_judge_notices_a_wrong_answer(tiny):
     found = importlib.import_module("peers.ours").solve(tiny)
 
@@ -196,6 +197,7 @@ def test_goals_judge_growth_failures_and_missing_runs():
     assert checks["every path of this run is exact (KKT <= 1e-07, gap <= 1e-09)"].met == "not met"
 
 
+@pytest.mark.slow
 def test_exact_cross_validation_is_compared_on_the_same_folds(monkeypatch, tmp_path):
     monkeypatch.setattr(cross_validation, "VALUES", 8)
     monkeypatch.setattr(cross_validation, "REPEATS", 1)

@@ -177,6 +177,7 @@ KNOWN = {
 }
 
 
+@pytest.mark.slow
 def test_what_can_be_worked_out_on_paper_is_said(paper):
     name, _, told = paper
     for begin, text in KNOWN[name].items():

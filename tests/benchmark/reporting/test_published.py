@@ -172,6 +172,7 @@ def test_a_claim_that_another_suite_decides_otherwise_is_not_hidden():
     ]
 
 
+@pytest.mark.slow
 def test_what_explains_a_difference_stands_above_it(suite):
     content = published.read([suite])["robust_svm"]
     wide = {"tables": ["table_4_errors"], "datasets": ["BreastCancerDiagnostic"]}

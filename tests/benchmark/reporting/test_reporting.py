@@ -292,6 +292,7 @@ def test_every_table_is_there_and_ends_with_the_verdict(suite):
     )
 
 
+@pytest.mark.slow
 def test_ratios_of_table_2_are_ratios_of_its_seconds(suite):
     folder, _ = suite
     ours = table(folder, "table_2_times").set_index("quantity")["ours"]

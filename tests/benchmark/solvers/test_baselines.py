@@ -80,6 +80,7 @@ def test_the_oracle_closes_its_gap_to_1e_10(problem):
     assert verdict.kkt < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({*solvers.BASELINES} - {"clarabel"}))
 def test_a_second_call_reuses_what_the_first_one_built(name):
     problem = PROBLEMS["free bias" if name in FREE_BIAS_ONLY else "linear"]

@@ -50,6 +50,7 @@ def values(model, rows=X):
     return getattr(model, what)(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_a_solution_is_the_optimum_of_its_statement(name):
     model, y = MODELS[name]
@@ -62,6 +63,7 @@ def test_a_solution_is_the_optimum_of_its_statement(name):
         assert judge(problem, answer).primal == pytest.approx(theirs, rel=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_weights_sparse_rows_and_copies_agree(name):
     model, y = MODELS[name]

@@ -81,6 +81,7 @@ def test_the_bound_holds_everywhere(seed):
     assert_the_bound_holds(path, low, high, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_it_is_as_good_as_clarabels_optimum(seed):
     X, y, low, high, options = problem(seed)

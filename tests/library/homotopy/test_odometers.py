@@ -49,6 +49,7 @@ def test_the_first_that_leaves_is_that_of_all(name, seed):
     check_steps(walk_of(*linear(name, seed, n=12)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_first_that_leaves_is_that_of_all_rows_of_a_kernel(name):
     check_steps(walk_of(*kernel_machine(name, 5, n=120)))

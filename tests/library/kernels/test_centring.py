@@ -55,6 +55,7 @@ def parameters(path, n=7):
 # -- columns far from zero ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::solution_paths.PathWarning")  # of what the bias can't say
 @pytest.mark.parametrize("name", FREE_BIAS)
 def test_columns_may_lie_anywhere_beside_a_free_bias(name):
@@ -230,6 +231,7 @@ def of_coefficients(path):
     return own[(path.coef((1 - 1e-9) * own) != 0.0).any(axis=0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exponent", [-28, 28])
 @pytest.mark.parametrize("name", UNITS)
 def test_units_of_columns_change_nothing(name, exponent):
@@ -256,6 +258,7 @@ def test_columns_that_a_bounded_w_makes_nothing_of_are_told(vary):
         dm_drsvm_path(1e-8 * X, LABEL, 2.0, vary=vary, **held, check="ignore")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", ["offset", "unix_time", "small_units", "large_units"])
 @pytest.mark.parametrize("function", fuzz.FUNCTIONS)
 def test_fuzzed(function, data):

@@ -271,6 +271,7 @@ def test_a_path_in_a_cost_or_a_penalty_takes_the_middle_of_logarithms():
     assert quantile_svm_path(X, y, 0.1).error_curve(X, y).log is False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ALL)
 def test_curves_are_the_same_whatever_is_held_together(monkeypatch, kind):
     """Where weights at all breakpoints are too many, some breakpoints are looked at at a time."""

@@ -71,6 +71,7 @@ def true_objectives(path, t):
     return lam / 2 * w2 + sum(loss), gain - b * sum(a) - lam / 2 * own2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [c for c in CASES if c != "lasso_false_alarm"])
 def test_gaps_of_the_stored_cases_are_those_of_rational_arithmetic(name):
     for path in paths_of(name):

@@ -288,6 +288,7 @@ CONDITIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spoil", "name"), CONDITIONS)
 def test_a_condition_broken_alone_is_measured_in_its_unit(spoil, name):
     """The statement changes under an answer that was right: one condition breaks by a number."""
