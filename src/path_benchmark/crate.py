@@ -3,20 +3,23 @@
 The crate is one zip file, ready for a repository of research data. It holds the workflow, its
 package and configuration, all outputs of the suite, and ``ro-crate-metadata.json``, which describes
 them by RO-Crate 1.1 and the Workflow Run Crate profile. Data sets are not shipped: they are named
-with address, licence and checksum.
+with address, licence and checksum. (rocrate is part of solution_paths[workflow].)
 """
 
 from __future__ import annotations
 
 import importlib.metadata
 import json
+import mimetypes
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from rocrate.model import ContextEntity
+from rocrate.rocrate import ROCrate
 
 from solution_paths.files import hold, replace_atomically
 
@@ -28,15 +31,12 @@ from .runs.written import NOTES, changed, digest
 from .settings import ConfigError, read_yaml
 from .status import counts
 
-METADATA = "ro-crate-metadata.json"
-CRATE = "https://w3id.org/ro/crate/1.1"
-CONTEXT = [f"{CRATE}/context", "https://w3id.org/ro/terms/workflow-run/context"]
+CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
     "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
-SNAKEMAKE = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"
 WORKFLOW, LICENCE, RUN = "workflow/Snakefile", "LICENSE", "#run"
 # The parts of a checkout that are needed to run the workflow again.
 SHIPPED = {
@@ -52,20 +52,15 @@ SHIPPED = {
     "src/": "The library and the benchmark around it",
     "workflow/": "Rules and scripts of the workflow",
 }
+# Formats that Python doesn't know.
 FORMATS = {
     ".cff": "application/yaml",
-    ".csv": "text/csv",
-    ".html": "text/html",
     ".ipynb": "application/x-ipynb+json",
-    ".json": "application/json",
-    ".md": "text/markdown",
     ".parquet": "application/vnd.apache.parquet",
-    ".pdf": "application/pdf",
-    ".png": "image/png",
-    ".svg": "image/svg+xml",
     ".tex": "application/x-tex",
     ".toml": "application/toml",
 }
+PAGE = "All tables, figures and claims on one page"
 # Files of a paper beside its tables and figures.
 PAPER_FILES = {
     "results.parquet": "Results: one row for each number",
@@ -74,8 +69,6 @@ PAPER_FILES = {
     "outputs.json": "What tables and figures show, and where the rows come from",
     "notebook.ipynb": "A notebook that loads the results",
 }
-
-Entity = dict[str, Any]
 
 
 def write_crate(config: Mapping, suite: str, root: Path) -> tuple[Path, str]:
@@ -108,19 +101,19 @@ def write_crate(config: Mapping, suite: str, root: Path) -> tuple[Path, str]:
         what: sum(getattr(c, what) for c in totals.values())
         for what in ("finished", "failed", "left")
     }
-    files = _files(folder, root)
-    graph = entities(config, suite, root, cells)
-    text = json.dumps({"@context": CONTEXT, "@graph": graph}, indent=1, ensure_ascii=False)
+    crate = described(config, suite, root, cells)
     out = folder.with_name(f"{suite}.crate.zip")
 
     def write(part: Path) -> None:
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr(METADATA, text)
-            for name, file in files.items():
-                archive.write(file, name)
+        crate.write_zip(part)
+        with zipfile.ZipFile(part, "a", zipfile.ZIP_DEFLATED) as archive:
+            for file in _in_folders(root):  # described as folders, without what runs leave there
+                archive.write(file, file.relative_to(root).as_posix())
 
     replace_atomically(out, write)
-    return out, f"{out}: {count(len(files), 'file')}, {out.stat().st_size / 1e6:.1f} MB."
+    with zipfile.ZipFile(out) as archive:
+        files = len(archive.namelist()) - 1
+    return out, f"{out}: {count(files, 'file')}, {out.stat().st_size / 1e6:.1f} MB."
 
 
 def _refuse_unfinished(folder: Path, suite: str) -> None:
@@ -144,36 +137,20 @@ def _paper_folders(folder: Path) -> list[Path]:
     return sorted(file.parent for file in folder.glob("*/outputs.json"))
 
 
-def _files(folder: Path, root: Path) -> dict[str, Path]:
-    """Return every file of the crate but its metadata: name in the crate -> file."""
-    paths = [root / WORKFLOW]
+def _in_folders(root: Path) -> Iterator[Path]:
+    """Yield the files of the checkout's folders that are shipped."""
     for name in SHIPPED:
-        paths += sorted((root / name).rglob("*")) if name.endswith("/") else [root / name]
-    checkout = {
-        file.relative_to(root).as_posix(): file
-        for file in paths
-        if file.is_file() and not {"__pycache__", ".ipynb_checkpoints"} & set(file.parts)
-    }
-    shown = [folder / "report.html"]
-    for paper in _paper_folders(folder):
-        shown += [paper / name for name in PAPER_FILES if (paper / name).is_file()]
-        outputs = [
-            file for part in ("tables", "figures") for file in sorted((paper / part).iterdir())
-        ]
-        shown += [file for file in outputs if not file.name.startswith(".")]
-    return checkout | {_name(file, folder): file for file in shown}
+        for file in sorted((root / name).rglob("*")) if name.endswith("/") else ():
+            hidden = {"__pycache__", ".ipynb_checkpoints"} & set(file.parts)
+            if file.is_file() and not hidden and file != root / WORKFLOW:
+                yield file
 
 
-def _name(file: Path, folder: Path) -> str:
-    """Return a result's name in the crate."""
-    return f"results/{folder.name}/{file.relative_to(folder).as_posix()}"
+# ---------------------------------------------------------------- what is in it
 
 
-# ---------------------------------------------------------------- entities
-
-
-def entities(config: Mapping, suite: str, root: Path, cells: Mapping[str, int]) -> list[Entity]:
-    """Return the entities that describe a suite, each with a unique ``@id``.
+def described(config: Mapping, suite: str, root: Path, cells: Mapping[str, int]) -> ROCrate:
+    """Return the crate of a suite: its files, and what describes them.
 
     Parameters
     ----------
@@ -182,150 +159,114 @@ def entities(config: Mapping, suite: str, root: Path, cells: Mapping[str, int]) 
     cells : mapping
         Numbers of cells that are ``finished``, ``failed`` and ``left``.
     """
-    folder = Path(config["results"], suite)
-    cited = read_yaml(root / "CITATION.cff")
-    authors = [_author(k, author) for k, author in enumerate(cited["authors"])]
-    shipped = [_shipped(root, name, what) for name, what in SHIPPED.items()]
-    page = _file(folder / "report.html", folder, "All tables, figures and claims on one page")
-    papers = [entity for paper in _paper_folders(folder) for entity in _paper(paper, folder)]
-    results = pd.concat(
-        [pd.read_parquet(paper / "results.parquet") for paper in _paper_folders(folder)]
-    )
-    software, data = list(_software(results)), list(_data(results, config))
-    shown = [page, *(e for e in papers if e["@type"] == "Dataset" and "citation" in e)]
-    return [
-        _descriptor(),
-        _root(cited, suite, config, authors, [*shipped, *shown], papers),
-        _workflow(root, cited, authors, software),
-        *shipped,
-        page,
-        *papers,
-        _run(folder, suite, cells, results, shown, data),
-        *_target(suite),
-        *data,
-        *software,
-        *authors,
-        *_terms(),
-    ]
-
-
-def _refs(entities: Iterable[Entity]) -> Entity | list[Entity]:
-    """Return references to entities; a single one is no list, as RO-Crate requires."""
-    references = [{"@id": entity["@id"]} for entity in entities]
-    return references[0] if len(references) == 1 else references
-
-
-def _descriptor() -> Entity:
-    conforms = [{"@id": CRATE}, {"@id": [*PROFILES][-1]}]
-    return {
-        "@id": METADATA,
-        "@type": "CreativeWork",
-        "about": {"@id": "./"},
-        "conformsTo": conforms,
+    folder, cited = Path(config["results"], suite), read_yaml(root / "CITATION.cff")
+    places = _paper_folders(folder)
+    results = pd.concat([pd.read_parquet(place / "results.parquet") for place in places])
+    crate = ROCrate(version="1.1")
+    crate.metadata.extra_contexts.append(CONTEXT)
+    for profile, name in PROFILES.items():
+        version = profile.rpartition("/")[2]
+        _add(crate, {"@id": profile, "@type": "CreativeWork", "name": name, "version": version})
+    authors = [_add(crate, _author(k, author)) for k, author in enumerate(cited["authors"])]
+    software = [_add(crate, entity) for entity in _software(results)]
+    workflow = {
+        "name": cited["title"],
+        "version": commit(root) or cited["version"],
+        "license": {"@id": LICENCE},
+        "creator": authors,
+        "input": _target(crate, suite),
+        "softwareRequirements": software,
+        **_form(root / WORKFLOW),
     }
-
-
-def _root(
-    cited: Mapping,
-    suite: str,
-    config: Mapping,
-    authors: list[Entity],
-    parts: list[Entity],
-    papers: list[Entity],
-) -> Entity:
-    return {
-        "@id": "./",
-        "@type": "Dataset",
+    crate.add_workflow(
+        root / WORKFLOW,
+        WORKFLOW,
+        properties=workflow,
+        main=True,
+        lang="snakemake",
+        record_size=True,
+    )
+    for name, what in SHIPPED.items():
+        _ship(crate, root, name, what, cited)
+    page = _add_file(crate, folder / "report.html", folder, PAGE)
+    shown = [page, *(_paper(crate, place, folder) for place in places)]
+    data = [_add(crate, entity) for entity in _data(results, config)]
+    run = _add(crate, {**_run(folder, suite, cells, results), "result": shown})
+    run["object"] = [{"@id": "#suite"}, {"@id": "config/"}, *data]
+    about = {
         "name": f"Results of the suite {suite}: {cited['title']}",
         "description": config["suites"][suite],
         "datePublished": datetime.now(UTC).date().isoformat(),
         "license": {"@id": LICENCE},
-        "author": _refs(authors),
+        "author": authors,
         "keywords": ", ".join(cited["keywords"]),
         "conformsTo": [{"@id": profile} for profile in PROFILES],
-        "mainEntity": {"@id": WORKFLOW},
-        "hasPart": _refs([{"@id": WORKFLOW}, *parts]),
-        "citation": _refs(e for e in papers if e["@type"] == "ScholarlyArticle"),
-        "mentions": {"@id": RUN},
+        "citation": [place["citation"] for place in shown[1:]],
+        "mentions": run,
     }
+    for name, value in about.items():
+        crate.root_dataset[name] = value
+    return crate
 
 
-def _workflow(root: Path, cited: Mapping, authors: list[Entity], software: list[Entity]) -> Entity:
-    return {
-        "@id": WORKFLOW,
-        "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
-        "name": cited["title"],
-        "version": commit(root) or cited["version"],
-        "programmingLanguage": {"@id": SNAKEMAKE},
-        "license": {"@id": LICENCE},
-        "creator": _refs(authors),
-        "input": {"@id": "#target"},
-        "softwareRequirements": _refs(software),
-        "encodingFormat": _format(WORKFLOW),
-        **_size(root / WORKFLOW),
-    }
+def _add(crate: ROCrate, entity: dict[str, Any]) -> ContextEntity:
+    """Add something that is no file."""
+    properties = {key: value for key, value in entity.items() if key != "@id"}
+    return crate.add(ContextEntity(crate, entity["@id"], properties))
 
 
-def _shipped(root: Path, name: str, what: str) -> Entity:
-    """Describe a file or folder of the checkout; the licence is one of its terms, too."""
+def _form(file: Path) -> dict[str, str]:
+    form = FORMATS.get(file.suffix) or mimetypes.guess_type(file.name)[0] or "text/plain"
+    return {"encodingFormat": form, "sha256": digest(file)}
+
+
+def _add_file(crate: ROCrate, file: Path, folder: Path, name: str, **more: str) -> Any:
+    """Add a file of the suite's results."""
+    properties = {"name": name, **more, **_form(file)}
+    return crate.add_file(file, _name(file, folder), properties=properties, record_size=True)
+
+
+def _name(file: Path, folder: Path) -> str:
+    """Return a result's name in the crate."""
+    return f"results/{folder.name}/{file.relative_to(folder).as_posix()}"
+
+
+def _ship(crate: ROCrate, root: Path, name: str, what: str, cited: Mapping) -> None:
+    """Add a file of the checkout, or name a folder; the licence is one of its terms, too."""
     if name.endswith("/"):
-        return {"@id": name, "@type": "Dataset", "name": what}
-    kinds = ["File", "CreativeWork"] if name == LICENCE else "File"
-    about = {"about": {"@id": "./"}} if name == "README.md" else {}
-    spdx = {}
+        crate.add_dataset(dest_path=name, properties={"name": what})
+        return
+    properties = {"name": what, **_form(root / name)}
+    if name == "README.md":
+        properties["about"] = {"@id": "./"}
     if name == LICENCE:
-        short = read_yaml(root / "CITATION.cff")["license"]
-        what, spdx = short, {"identifier": f"https://spdx.org/licenses/{short}"}
-    described = {"@id": name, "@type": kinds, "name": what, **about, **spdx}
-    return {**described, "encodingFormat": _format(name), **_size(root / name)}
+        short = cited["license"]
+        properties |= {"@type": ["File", "CreativeWork"], "name": short}
+        properties["identifier"] = f"https://spdx.org/licenses/{short}"
+    crate.add_file(root / name, name, properties=properties, record_size=True)
 
 
-def _format(name: str) -> str:
-    return FORMATS.get(Path(name).suffix, "text/plain")
-
-
-def _size(file: Path) -> Entity:
-    return {"contentSize": str(file.stat().st_size), "sha256": digest(file)}
-
-
-def _file(file: Path, folder: Path, name: str, **more: str) -> Entity:
-    entity = {"@id": _name(file, folder), "@type": "File", "name": name, **more}
-    return {**entity, "encodingFormat": _format(file.name), **_size(file)}
-
-
-def _paper(paper: Path, folder: Path) -> Iterator[Entity]:
-    """Describe a paper's folder, its files, and the paper."""
-    content = json.loads((paper / "outputs.json").read_text("utf-8"))
+def _paper(crate: ROCrate, place: Path, folder: Path) -> Any:
+    """Add a paper's files; return its folder, which cites it."""
+    content = json.loads((place / "outputs.json").read_text("utf-8"))
     descriptions = {table["name"]: {"name": table["heading"]} for table in content["tables"]}
     for figure in [*content["figures"], *content["explorers"]]:
         descriptions[figure["name"]] = {"name": figure["heading"], "description": figure["caption"]}
-    files = [
-        _file(paper / n, folder, what) for n, what in PAPER_FILES.items() if (paper / n).is_file()
-    ]
-    for file in sorted([*(paper / "tables").iterdir(), *(paper / "figures").iterdir()]):
+    named = {place / name: {"name": what} for name, what in PAPER_FILES.items()}
+    for file in sorted([*(place / "tables").iterdir(), *(place / "figures").iterdir()]):
         if not file.name.startswith("."):
-            files.append(_file(file, folder, **descriptions[file.stem]))
-    article = {"@id": f"#{paper.name}", "@type": "ScholarlyArticle", "name": content["citation"]}
-    yield {
-        "@id": f"{_name(paper, folder)}/",
-        "@type": "Dataset",
-        "name": content["title"],
-        "description": content["summary"],
-        "citation": {"@id": article["@id"]},
-        "hasPart": _refs(files),
-    }
-    yield from (*files, article)
+            named[file] = descriptions[file.stem]
+    files = [_add_file(crate, f, folder, **about) for f, about in named.items() if f.is_file()]
+    article = {"@id": f"#{place.name}", "@type": "ScholarlyArticle", "name": content["citation"]}
+    paper = {"name": content["title"], "description": content["summary"], "hasPart": files}
+    paper["citation"] = _add(crate, article)
+    return crate.add_dataset(dest_path=f"{_name(place, folder)}/", properties=paper)
 
 
 def _run(
-    folder: Path,
-    suite: str,
-    cells: Mapping[str, int],
-    results: pd.DataFrame,
-    shown: list[Entity],
-    data: list[Entity],
-) -> Entity:
-    """Describe the run: its inputs and outputs, its status, and the origin of its rows."""
+    folder: Path, suite: str, cells: Mapping[str, int], results: pd.DataFrame
+) -> dict[str, Any]:
+    """Describe the run: its status, and the origin of its rows."""
     commits = sorted({json.loads(text).get("commit") or "unknown" for text in results["versions"]})
     machines = sorted(results["machine"].unique())
     ended = datetime.fromtimestamp((folder / "report.html").stat().st_mtime, UTC)
@@ -345,32 +286,21 @@ def _run(
         ),
         "endTime": ended.isoformat(timespec="seconds"),
         "instrument": {"@id": WORKFLOW},
-        "object": _refs([{"@id": "#suite"}, {"@id": "config/"}, *data]),
-        "result": _refs(shown),
         **status,
     }
 
 
-def _target(suite: str) -> Iterator[Entity]:
-    yield {
-        "@id": "#target",
-        "@type": "FormalParameter",
-        "name": "target",
-        "description": "the suite that is run",
-        "additionalType": "Text",
-        "valueRequired": False,
-        "defaultValue": "paper",
-    }
-    yield {
-        "@id": "#suite",
-        "@type": "PropertyValue",
-        "name": "target",
-        "value": suite,
-        "exampleOfWork": {"@id": "#target"},
-    }
+def _target(crate: ROCrate, suite: str) -> ContextEntity:
+    """Add the workflow's one parameter, and its value here; return the parameter."""
+    about = {"name": "target", "description": "the suite that is run", "additionalType": "Text"}
+    about |= {"@id": "#target", "@type": "FormalParameter", "valueRequired": False}
+    target = _add(crate, {**about, "defaultValue": "paper"})
+    value = {"@id": "#suite", "@type": "PropertyValue", "name": "target", "value": suite}
+    _add(crate, {**value, "exampleOfWork": target})
+    return target
 
 
-def _data(results: pd.DataFrame, config: Mapping) -> Iterator[Entity]:
+def _data(results: pd.DataFrame, config: Mapping) -> Iterator[dict[str, Any]]:
     """Describe each data set that was read: address, licence and checksums of its files."""
     pairs = results[["paper", "dataset"]].drop_duplicates().itertuples(index=False)
     datasets = {paper: spec["datasets"] for paper, spec in config["papers"].items()}
@@ -394,7 +324,7 @@ def _data(results: pd.DataFrame, config: Mapping) -> Iterator[Entity]:
         }
 
 
-def _software(results: pd.DataFrame) -> Iterator[Entity]:
+def _software(results: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Describe the packages and solvers that made the rows, with their versions."""
     software = {("snakemake", importlib.metadata.version("snakemake"))}
     for text in results["versions"].unique():
@@ -412,7 +342,7 @@ def _software(results: pd.DataFrame) -> Iterator[Entity]:
         }
 
 
-def _author(k: int, author: Mapping) -> Entity:
+def _author(k: int, author: Mapping) -> dict[str, Any]:
     """Describe an author of CITATION.cff: a person, or with a single name an organisation."""
     key = author.get("orcid") or f"#author-{k + 1}"
     if "name" in author:
@@ -420,17 +350,3 @@ def _author(k: int, author: Mapping) -> Entity:
     given, family = author.get("given-names", ""), author["family-names"]
     person = {"@id": key, "@type": "Person", "name": f"{given} {family}".strip()}
     return {**person, "affiliation": author["affiliation"]} if "affiliation" in author else person
-
-
-def _terms() -> Iterator[Entity]:
-    """Describe the profiles and the workflow's language, to which other entities refer."""
-    for profile, name in PROFILES.items():
-        version = profile.rpartition("/")[2]
-        yield {"@id": profile, "@type": "CreativeWork", "name": name, "version": version}
-    yield {
-        "@id": SNAKEMAKE,
-        "@type": "ComputerLanguage",
-        "name": "Snakemake",
-        "url": {"@id": "https://snakemake.readthedocs.io"},
-        "identifier": {"@id": "https://doi.org/10.1093/bioinformatics/bts480"},
-    }

@@ -21,6 +21,7 @@ from solution_paths.files import hold
 pytestmark = pytest.mark.slow
 
 PAPER = "robust_svm"
+METADATA, FORM = "ro-crate-metadata.json", "https://w3id.org/ro/crate/1.1"
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def read(file):
     """Return a crate's entities by name, and the names of its files."""
     with zipfile.ZipFile(file) as archive:
         assert archive.testzip() is None
-        content = json.loads(archive.read(crate.METADATA))
+        content = json.loads(archive.read(METADATA))
         names = archive.namelist()
     assert set(content) == {"@context", "@graph"}
     found = {entity["@id"]: entity for entity in content["@graph"]}
@@ -80,7 +81,7 @@ def test_every_file_is_there_and_every_name_resolves(config):
         n for e in found.values() for key, v in e.items() if key != "@id" for n in references(v)
     }
     beyond = {"https://snakemake.readthedocs.io", "https://doi.org/10.1093/bioinformatics/bts480"}
-    assert told - set(found) == {crate.CRATE, *beyond}
+    assert told - set(found) == {FORM, *beyond}
     # What the suite shows is described, file by file.
     shown = {name for name in names if name.startswith("results/")}
     assert len(shown) > 10
@@ -89,19 +90,22 @@ def test_every_file_is_there_and_every_name_resolves(config):
 
 def test_the_root_says_what_the_specification_asks(config):
     found, _ = read(crate.write_crate(config, "quick", ROOT)[0])
-    descriptor, root = found[crate.METADATA], found["./"]
+    descriptor, root = found[METADATA], found["./"]
     assert descriptor["about"] == {"@id": "./"}
-    assert {"@id": crate.CRATE} in descriptor["conformsTo"]
+    assert {"@id": FORM} in descriptor["conformsTo"]
     assert {"name", "description", "datePublished", "license", "mainEntity"} <= set(root)
     assert set(references(root["conformsTo"])) == set(crate.PROFILES)
     assert found[root["license"]["@id"]]["identifier"].endswith("/BSD-3-Clause")
     workflow = found[root["mainEntity"]["@id"]]
     assert kinds(workflow) == {"File", "SoftwareSourceCode", "ComputationalWorkflow"}
     assert found[workflow["programmingLanguage"]["@id"]]["name"] == "Snakemake"
-    # Every file and folder is part of the root, or of a folder that is.
-    parts = [n for e in found.values() for n in references(e.get("hasPart", []))]
+    # Every file and folder is part of the root, and a paper's files of its folder.
+    parts = [*references(root["hasPart"])]
     held = {n for n, e in found.items() if {"File", "Dataset"} & kinds(e)} - {"./"}
     assert sorted(parts) == sorted(held)
+    place = f"results/quick/{PAPER}/"
+    files = {n for n in held if n.startswith(place) and n != place}
+    assert set(references(found[place]["hasPart"])) == files
 
 
 def test_the_run_is_told_as_it_was(config):
@@ -118,8 +122,8 @@ def test_the_run_is_told_as_it_was(config):
     data = found["#data-wdbc"]
     assert data["license"] == "CC BY 4.0 (UCI)"
     assert "wdbc.data: sha256 d606af" in data["description"]
-    graph = crate.entities(config, "quick", ROOT, {"finished": 3, "failed": 2, "left": 0})
-    (failed,) = [entity for entity in graph if entity["@id"] == crate.RUN]
+    cells = {"finished": 3, "failed": 2, "left": 0}
+    failed = crate.described(config, "quick", ROOT, cells).dereference(crate.RUN)
     assert failed["actionStatus"].endswith("/FailedActionStatus")
     assert failed["error"] == "2 cells failed"
 
