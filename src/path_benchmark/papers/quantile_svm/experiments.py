@@ -1,15 +1,15 @@
 """Experiments of the quantile SVM paper; `outputs` makes tables, figures and claims of them.
 
-path           the whole path, its certificate, exact test rates against tau
-scaling        the path's number of kinks under other scalings, and with other kinds of bias
-choose_lam     validation accuracy at tau = 1/2 against lam
-timing         CPU seconds of the path, of recovering a solution, and of the solvers
+path           the whole path, its certificate, exact test rates against tau (Tables 1, 2)
+scaling        kinks under other scalings and kinds of bias: which has the paper's number?
+choose_lam     validation accuracy at tau = 1/2 against lam: is Table 1's lam the best?
+timing         CPU seconds of the path, of recovering a solution, and of the solvers (Table 2)
 published      the paper's Algorithm 1 with conjugate gradients: seconds, kinks, accuracy
-boundary       the decision boundary at a few tau, in the plane
-kinks          number of kinks against n
-extremes       CPU seconds of the solvers if the costs of one class are 0, or nearly 0
-probability    P(y = +1 | x) from the path, compared with Platt and isotonic calibration
-known          the same compared with the truth, against n, on data of a known distribution
+boundary       the decision boundary at a few tau, in the plane (Figure 1)
+kinks          number of kinks against n: does it grow as n log n?
+extremes       CPU seconds of the solvers if the costs of one class are 0, or nearly 0: footnote 5
+probability    P(y = +1 | x) from the path: as good as Platt's and isotonic calibration?
+known          the same compared with the truth on data of a known distribution: does it converge?
 explore        whole paths, for the interactive page
 """
 

@@ -1,18 +1,16 @@
 """Experiments of the robust SVM paper; `outputs` makes tables, figures and claims of them.
 
-errors      test errors at the choices of five methods, local solutions, stability, certificates
-errors_rescaled
-            the same for regression, with other noise and inputs scaled again after it
-noise       test errors of the standard machine alone under other noise, rescaled or not
-bias        test errors of the standard machine with a free bias
-candidates  CPU seconds of model selection against the number of candidates
-cost        the same with CCCP's five candidates, on every data set
-optima      ends of paths and solutions of CCCP compared with the best of all partitions
-toys        standard and robust machines on toy data
-dual_path   duals along a path with jumps
-solution_space
-            weights along a path in the plane
-explore     whole paths, for the interactive page
+errors           test errors of five methods, local solutions, stability (Tables 3 to 6)
+errors_rescaled  the same for regression, with other noise and inputs scaled again after it
+noise            the standard machine alone under other noise: which has the printed errors?
+bias             the standard machine with a free bias: is that the printed one?
+candidates       CPU seconds of model selection against the number of candidates (Figure 6)
+cost             the same with CCCP's five candidates: how do both grow over the data sets?
+optima           ends of paths and solutions of CCCP: how often are they the best of all partitions?
+toys             standard and robust machines on toy data (Figure 1)
+solution_space   weights along a path in the plane, and its polytopes (Figure 4)
+dual_path        duals along a path with jumps (Figure 5)
+explore          whole paths, for the interactive page
 """
 
 from __future__ import annotations
