@@ -173,7 +173,7 @@ class Maker:
 
     def _shown(self, spec: Compare, published: pd.DataFrame, study: Study) -> list[str]:
         ran = [d for d in study.ran(spec.experiment) if _is(study, d, spec.of)]
-        return shown(study, published, ran) if spec.absent else ran
+        return shown(published, ran) if spec.absent else ran
 
     def _key(self, spec: Compare, study: Study, dataset: str) -> str:
         if spec.key == "name":
@@ -309,7 +309,7 @@ def not_run(
             yield row, MISSING if row[column] in known else ABSENT
 
 
-def shown(study: Study, published: pd.DataFrame, ran: list[str]) -> list[str]:
+def shown(published: pd.DataFrame, ran: list[str]) -> list[str]:
     """List the data sets to show: the paper's, if any of them was run, and all that were run."""
     paper = list(dict.fromkeys(published["dataset"].str.lower()))
     return paper + [d for d in ran if d not in paper] if set(ran) & set(paper) else ran

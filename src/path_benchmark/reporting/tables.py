@@ -18,9 +18,9 @@ from solution_paths.files import replace_atomically
 from . import formats, latex, verdicts
 from .study import Study
 
-# A column or quantity whose name holds one of these is in seconds.
 # A quantity "A / B" is a ratio of times, which noise leaves two digits.
 RATIO = " / "
+# A column or quantity whose name holds one of these is in seconds.
 SECONDS = re.compile(r"\b(CPU|wall) s\b")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +49,14 @@ class Answer:
     state: Any = None
 
 
+def version_of(package: str) -> str:
+    """Return the version of a package, or "not installed"."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
 class Stopwatch:
     """CPU seconds of this process and wall seconds of a ``with`` block."""
 
@@ -58,6 +67,11 @@ class Stopwatch:
     def __exit__(self, *_: object) -> None:
         self.cpu_s = time.process_time() - self._cpu
         self.wall_s = time.perf_counter() - self._wall
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Both, by the names of their columns."""
+        return {"cpu_s": self.cpu_s, "wall_s": self.wall_s}
 
 
 @dataclass(frozen=True)

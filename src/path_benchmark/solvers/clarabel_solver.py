@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,24 +12,16 @@ from solution_paths import verify
 from solution_paths.problem import Problem
 
 from ..objectives import Hinge, Machine, Tube
-from .answer import Answer, Stopwatch, not_a_hinge
+from .answer import Answer, Stopwatch, not_a_hinge, version_of
 from .programmes import Answered, Parameters, Programme
 from .quadratic import Statements
 
 NAME = "Clarabel"
+version = partial(version_of, "clarabel")
 TIGHT_OPTIONS: dict = {}
 STATED_GAP = 1e-8
 ORACLE = 1e-13  # the tolerance of an oracle
 AT: Parameters = {"t": 0.0}  # of a problem that doesn't move
-
-
-def version() -> str:
-    """Version of the package, or "not installed"."""
-    try:
-        import clarabel
-    except ImportError:
-        return "not installed"
-    return clarabel.__version__
 
 
 class Solver:
@@ -129,8 +122,7 @@ def solve(
     known = {"Solved": "solved", "AlmostSolved": "inaccurate", "InsufficientProgress": "inaccurate"}
     return Answer(
         **_stated(objective, _read(solver, found)),
-        cpu_s=watch.cpu_s,
-        wall_s=watch.wall_s,
+        **watch.seconds,
         setup_cpu_s=setup.cpu_s,
         iterations=int(found.iterations),
         status=known.get(status, "failed"),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..objectives import Hinge
-from .answer import Answer, Stopwatch, not_a_hinge, reuse_or_build
+from .answer import Answer, Stopwatch, not_a_hinge, reuse_or_build, version_of
 from .programmes import (
     Answered,
     DoubleMargin,
@@ -30,12 +30,10 @@ STATED_GAP = 1e-6
 
 def version() -> str:
     """Versions of CVXPY and of the solver it calls, or "not installed"."""
-    try:
-        import clarabel
-        import cvxpy
-    except ImportError:
+    found = {version_of("cvxpy"), version_of("clarabel")}
+    if "not installed" in found:
         return "not installed"
-    return f"{cvxpy.__version__} with Clarabel {clarabel.__version__}"
+    return f"{version_of('cvxpy')} with Clarabel {version_of('clarabel')}"
 
 
 def supports(objective: Hinge) -> str:
@@ -74,8 +72,7 @@ def solve(objective: Hinge, options: dict | None = None, start: Answer | None = 
         alpha=np.clip(margins.dual_value * scale, 0.0, cost),
         w=w.value[:d].copy(),
         b=float(b),
-        cpu_s=watch.cpu_s,
-        wall_s=watch.wall_s,
+        **watch.seconds,
         setup_cpu_s=setup,
         iterations=int(model.solver_stats.num_iters),
         status="solved" if model.status == "optimal" else "inaccurate",

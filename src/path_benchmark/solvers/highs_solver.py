@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,22 +10,13 @@ import numpy as np
 from solution_paths import verify
 from solution_paths.problem import Problem
 
-from .answer import Stopwatch
+from .answer import Stopwatch, version_of
 from .programmes import Answered, Moving, Parameters, Programme
 from .quadratic import Statements
 
 NAME = "HiGHS"
+version = partial(version_of, "highspy")
 ORACLE = 1e-10  # the tolerance of an oracle, the least that HiGHS takes
-
-
-def version() -> str:
-    """Version of the package, or "not installed"."""
-    try:
-        from importlib.metadata import version as of
-
-        return of("highspy")
-    except ModuleNotFoundError:
-        return "not installed"
 
 
 class Solver:

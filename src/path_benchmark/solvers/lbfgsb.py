@@ -64,8 +64,7 @@ def solve(objective: Hinge, options: dict | None = None, start: Answer | None = 
         )
     return Answer(
         alpha=np.clip(found.x * scale, 0.0, cost),
-        cpu_s=watch.cpu_s,
-        wall_s=watch.wall_s,
+        **watch.seconds,
         setup_cpu_s=setup,
         iterations=int(found.nit),
         status="solved" if found.success else "inaccurate",

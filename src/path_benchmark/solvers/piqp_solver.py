@@ -5,23 +5,16 @@ It was the fastest free solver on the dissertation's models; see `measurements/l
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .answer import Stopwatch
+from .answer import Stopwatch, version_of
 from .programmes import Answered, Moving, Parameters, Programme
 
 NAME = "PIQP"
-
-
-def version() -> str:
-    """Version of the package, or "not installed"."""
-    try:
-        import piqp
-    except ImportError:
-        return "not installed"
-    return piqp.__version__
+version = partial(version_of, "piqp")
 
 
 class Solver:

@@ -54,8 +54,7 @@ def solve(objective: Hinge, options: dict | None = None, start: Answer | None = 
     return Answer(
         alpha=np.clip(alpha, 0.0, cost),
         b=float(machine.intercept_[0]),
-        cpu_s=watch.cpu_s,
-        wall_s=watch.wall_s,
+        **watch.seconds,
         setup_cpu_s=setup,
         iterations=int(np.sum(machine.n_iter_)),
         status="solved" if machine.fit_status_ == 0 else "inaccurate",

@@ -284,7 +284,7 @@ def path(cell: Cell, rows: Rows, report: Report) -> None:
     solution_path = timing.result
     carried = _certified(solution_path, rows)
     # Not a measured time, as other jobs may run at the same time; see the timing lane.
-    rows.add("path_seconds", timing.cpu_s, cpu_s=timing.cpu_s, wall_s=timing.wall_s, **carried)
+    rows.add("path_seconds", timing.cpu_s, **timing.seconds, **carried)
     for name, value in solution_path.diagnostics.items():
         if isinstance(value, int | float | np.number):
             rows.add(f"diagnostic_{name}", value, **carried)
@@ -410,7 +410,7 @@ def kinks(cell: Cell, rows: Rows, report: Report) -> None:
     train = _sample(cell, cell.value)
     timing = stopwatch(lambda: _path(cell, train, report))
     carried = _certified(timing.result, rows, hyper_parameters={"n": cell.value})
-    rows.add("path_seconds", timing.cpu_s, cpu_s=timing.cpu_s, wall_s=timing.wall_s, **carried)
+    rows.add("path_seconds", timing.cpu_s, **timing.seconds, **carried)
 
 
 def _sample(cell: Cell, n: int) -> Part:
@@ -542,8 +542,7 @@ class _Contest:
 
     def _record_path(self, repeat: int, timing: Timing) -> None:
         size = len(timing.result.breakpoints)
-        seconds = {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s}
-        columns = {"method": "path", "repeat": repeat, "n_breakpoints": size, **seconds}
+        columns = {"method": "path", "repeat": repeat, "n_breakpoints": size, **timing.seconds}
         self.rows.add("time", timing.cpu_s, **columns)
 
     def _record(self, method: str, tau: float, repeat: int, timing: Timing) -> None:
@@ -552,8 +551,7 @@ class _Contest:
         columns = {"repeat": repeat, "hyper_parameters": {"tau": tau}}
         if method.startswith("recover"):
             verdict = judge(problem, answer_of(self.path, tau))
-            seconds = {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s}
-            columns |= {"method": method, **seconds, **verdict_columns(verdict)}
+            columns |= {"method": method, **timing.seconds, **verdict_columns(verdict)}
         else:
             verdict = judge(problem, answer, lower_bound=self._bound(tau))
             columns |= solver_columns(method, answer, verdict)

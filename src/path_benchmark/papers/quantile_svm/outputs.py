@@ -55,7 +55,7 @@ def _printed(number: int, dataset: str, column: str) -> float:
 
 def _names(study: Study, *experiments: str) -> list[str]:
     ran = list(dict.fromkeys(d for experiment in experiments for d in study.ran(experiment)))
-    return shown(study, OUTPUTS.published("quantile_svm_table_1"), ran)
+    return shown(OUTPUTS.published("quantile_svm_table_1"), ran)
 
 
 @OUTPUTS.frame

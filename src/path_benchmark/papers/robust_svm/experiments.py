@@ -602,7 +602,7 @@ class Selection:
 def _add_time(rows: Rows, method: str, k: int, tolerance: float, repeat: int, timing: Any) -> None:
     columns = {"method": method, "repeat": repeat}
     columns |= {"hyper_parameters": {"candidates": k, "tolerance": tolerance}}
-    rows.add("time", timing.cpu_s, cpu_s=timing.cpu_s, wall_s=timing.wall_s, **columns)
+    rows.add("time", timing.cpu_s, **timing.seconds, **columns)
     rows.add("own_time", timing.result.method_s, **columns)
     rows.add("standard_time", timing.result.standard_s, **columns)
 

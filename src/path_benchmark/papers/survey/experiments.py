@@ -111,8 +111,7 @@ def _compare(cell: Cell, model: Model, rows: Rows, report: Report) -> None:
     lane = Lane(settings.repeats, settings.budget_s, report)
 
     def add_path(repeat: int, timing: Timing) -> None:
-        seconds = {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s, "repeat": repeat}
-        rows.add("time", timing.cpu_s, **carried, **seconds)
+        rows.add("time", timing.cpu_s, **carried, **timing.seconds, repeat=repeat)
 
     lane.add(partial(stopwatch, lambda: model.path(data), SHORTEST_TIMING_S), add_path, "path")
     for rival in rivals(model, data, problems):
@@ -184,7 +183,6 @@ def add_solver(
         return Timing(factor * result.cpu_s, factor * result.wall_s, None)
 
     def record(repeat: int, timing: Timing) -> None:
-        seconds = {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s, "repeat": repeat}
-        rows.add("time", timing.cpu_s, **columns, **accuracy, **seconds)
+        rows.add("time", timing.cpu_s, **columns, **accuracy, **timing.seconds, repeat=repeat)
 
     lane.add(call, record, rival.name)
