@@ -244,7 +244,8 @@ class Maker:
         rows = study.only(**spec.where)
         metrics = {text.split()[-1] for text in spec.columns.values()}
         rows = rows[rows["metric"].isin(metrics)]
-        return rows.assign(**{key: hyper(rows, key) for key in spec.hyper})
+        rows = rows.assign(**{key: hyper(rows, key) for key in spec.hyper})
+        return rows[[*spec.rows.values(), "metric", "value"]]  # many groups are made of these
 
     def _named(self, column: str, value: Any, study: Study) -> Any:
         if column == "dataset":
@@ -261,7 +262,7 @@ def _taken(group: pd.DataFrame, text: str, spec: Summary) -> Any:
     """Return a statistic of a group, None or nan where it has none."""
     part = _SPEC.fullmatch(text)
     what = part["what"]
-    values = group[what] if spec.frame else group[group["metric"] == what]["value"]
+    values = group[what] if spec.frame else group["value"][group["metric"] == what]
     values = values.dropna()
     if part["take"] == "count":
         return len(values) or None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..runs.rows import read_results
 from ..settings import Settings
 from .formats import count
 
-REPEATED = ("suite", "paper", "seed", "machine", "versions")
+REPEATED = ("suite", "paper", "seed", "hyper_parameters", "machine", "versions")
 
 
 @dataclass(frozen=True)
@@ -133,12 +134,24 @@ class Study:
         chosen = ",".join(dict.fromkeys(experiments))
         return f"snakemake --cores 8 {self.suite}" + (f" --config only={chosen}" if chosen else "")
 
-    def only(self, **wanted: object) -> pd.DataFrame:
+    @cached_property
+    def _numbers(self) -> pd.DataFrame:
+        """The rows that hold a number."""
+        return self.results[self.results["value"].notna()]
+
+    @cached_property
+    def _by_experiment(self) -> dict[str, pd.DataFrame]:
+        """The rows of each experiment that hold a number."""
+        return dict(list(self._numbers.groupby("experiment", sort=False)))
+
+    def only(self, experiment: str | None = None, **wanted: object) -> pd.DataFrame:
         """Rows whose columns have the wanted values and that hold a number."""
-        keep = self.results["value"].notna()
+        rows = self._numbers
+        if experiment is not None:
+            rows = self._by_experiment.get(experiment, rows[:0])
         for column, value in wanted.items():
-            keep &= self.results[column] == value
-        return self.results[keep]
+            rows = rows[rows[column] == value]
+        return rows
 
     def curve(self, name: str, **wanted: object) -> pd.DataFrame:
         """Points of the curves of a name whose columns have the wanted values."""

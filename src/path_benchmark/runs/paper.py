@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from solution_paths.files import locked
 
-from ..data import identity, read_once, registry
+from ..data import Entry, identity, read_once, registry
 from ..settings import ConfigError, Settings, check, unknown_key
 from .cells import Cell, Report, run_cells, short_digest, write_list
 from .code import code
@@ -139,16 +139,18 @@ class Paper:
         where = f"papers.{self.name}"
         content = check(PaperFile, config["papers"][self.name], where)
         check(self.common, content.settings, f"{where}.settings")
+        known = registry()
         for name, raw in content.datasets.items():
             data = self.data(content, name)
             for source in raw.get("sources", [name]):
-                if source not in registry():
+                if source not in known:
                     place = f"{where}.datasets.{source}"
                     raise ConfigError(
-                        f"config: {unknown_key(place, registry())}, or describe it "
+                        f"config: {unknown_key(place, known)}, or describe it "
                         "in config/datasets.yaml."
                     )
-            for complaint in data.complaints(name, _rows_of(data.sources or (name,))):
+            rows = _rows_of([known[source] for source in data.sources or (name,)])
+            for complaint in data.complaints(name, rows):
                 raise ConfigError(f"config: {where}.datasets.{name}: {complaint}; correct it.")
         return content
 
@@ -306,9 +308,8 @@ class Paper:
         return listing
 
 
-def _rows_of(sources: tuple[str, ...]) -> int | None:
+def _rows_of(entries: list[Entry]) -> int | None:
     """Return the number of rows of the first source, None if a source's size is a parameter."""
-    entries = [registry()[source] for source in sources]
     chosen = any("n" in entry.parameters and not entry.parents for entry in entries)
     return None if chosen else entries[0].n
 

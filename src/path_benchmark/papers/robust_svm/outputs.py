@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -56,10 +57,11 @@ def sizes(study: Study, task: str) -> pd.DataFrame:
     return comparison(rows)
 
 
-def _printed_standard(study: Study, dataset: str, kernel: str) -> tuple[float, float]:
+@cache
+def _printed_standard(task: str, data: str, kernel: str) -> tuple[float, float]:
     """Return the printed mean and deviation of the standard machine's error, nan if missing."""
-    paper, data = OUTPUTS.published("robust_svm_tables_3_to_6"), study.datasets[dataset]
-    rows = paper[(paper["task"] == data.task) & (paper["id"] == data.id)]
+    paper = OUTPUTS.published("robust_svm_tables_3_to_6")
+    rows = paper[(paper["task"] == task) & (paper["id"] == data)]
     rows = rows[(rows["kernel"] == kernel) & rows["method"].isin(["C-SVC", "C-SVR"])]
     return tuple(map(float, rows[["mean", "std"]].iloc[0])) if len(rows) else (np.nan, np.nan)
 
@@ -70,7 +72,8 @@ def _standard_errors(study: Study, experiment: str, keys: list[str]) -> pd.DataF
     results = results.assign(**{key: hyper(results, key) for key in keys})
     for values, part in results.groupby(["dataset", "kernel", *keys], sort=False):
         dataset, kernel, *rest = values
-        theirs, spread = _printed_standard(study, dataset, kernel)
+        data = study.datasets[dataset]
+        theirs, spread = _printed_standard(data.task, data.id, kernel)
         ours, std, n = mean(part)
         row = {"kernel": kernel, **dict(zip(keys, rest, strict=True))}
         verdict = on_mean(theirs, ours, spread, std, SPLITS, n)
