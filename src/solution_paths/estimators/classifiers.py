@@ -148,9 +148,8 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
     """Quantile support vector classifier that knows its solution for every quantile tau.
 
     Minimises ``lam/2 ||w||^2 + sum_i c_i max(0, 1 - y_i w.x_i)`` with c_i = 2 (1 - tau) / n where
-    y_i = +1 and 2 tau / n where y_i = -1, so that the sign of w.x estimates that of
-    P(y = +1 | x) - tau; with sample weights s_i / sum_j s_j replaces 1/n. See
-    `quantile_svm_path`.
+    y_i = +1 and 2 tau / n where y_i = -1. The sign of w.x estimates that of P(y = +1 | x) - tau.
+    With sample weights, s_i / sum_j s_j replaces 1/n. See `quantile_svm_path`.
 
     Parameters
     ----------

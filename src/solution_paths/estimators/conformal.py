@@ -273,8 +273,8 @@ class FullConformalClassifier(ClassifierMixin, _Full):
     """Full conformal prediction of labels around an SVM, exact.
 
     For each new row the SVM, or each class's SVM against the rest, is refitted to all n + 1 rows
-    with each label; the set holds the labels for which the row's margin is not among the least. It
-    holds the right label with probability at least 1 - alpha, for any exchangeable rows; it may be
+    with each label. The set holds the labels for which the row's margin is not among the least. It
+    holds the right label with probability at least 1 - alpha, for any exchangeable rows. It may be
     empty, or hold several. See `conformal_labels`.
 
     Parameters

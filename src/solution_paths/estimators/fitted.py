@@ -160,7 +160,7 @@ class OneVsRest(Fitted):
         **options: Any,
     ):
         self.classes = np.unique(y)
-        if len(self.classes) == 2:  # the path's own labels are the classes
+        if len(self.classes) == 2:  # the path returns the classes
             super().__init__([followed(fit, X, y, *others, **options)])
             return
         followed_paths: list[Followed] = []

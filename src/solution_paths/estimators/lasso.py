@@ -51,7 +51,7 @@ class PathLasso(LinearRegressor, Tuned):
     """Lasso that knows its solution for every penalty alpha.
 
     Minimises ``1/(2n) ||y - X w - b||^2 + alpha ||w||_1``, as scikit-learn's; see `lasso_path`,
-    whose lam is n alpha. With sample weights s_i their share s_i / sum_j s_j stands for 1/n.
+    whose lam is n alpha. With sample weights, s_i / sum_j s_j replaces 1/n.
 
     Parameters
     ----------

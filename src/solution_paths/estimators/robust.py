@@ -89,7 +89,7 @@ class DmKSVC(PathClassifier, Expanded, Tuned):
     """Double-margin kernel support vector classifier that knows its solution for every lam.
 
     Minimises ``lam/2 ||w||^2 + 1/n sum_i max(0, 1 - m_i, 1 + m_i - kappa)`` for margins
-    m_i = y_i f(x_i), with a free bias; with sample weights s_i / sum_j s_j replaces 1/n. See
+    m_i = y_i f(x_i), with a free bias; with sample weights, s_i / sum_j s_j replaces 1/n. See
     `dm_ksvm_path`.
 
     Parameters

@@ -28,7 +28,7 @@ class ElasticNetSVC(PathClassifier, Linear, Tuned):
     """Support vector classifier under an elastic net that knows its solution for every lam1.
 
     Minimises ``1/n sum_i max(0, 1 - y_i (w.x_i + b)) + lam1 ||w||_1 + lam2/2 ||w||^2``, the doubly
-    regularised SVM; with sample weights s_i / sum_j s_j replaces 1/n. See `drsvm_path`.
+    regularised SVM; with sample weights, s_i / sum_j s_j replaces 1/n. See `drsvm_path`.
 
     Parameters
     ----------

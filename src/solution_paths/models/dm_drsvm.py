@@ -33,7 +33,7 @@ def dm_drsvm_path(
 
         lam2/2 ||w||^2 + lam1 rho + 1/n sum_i max(0, 1 - m_i, 1 + m_i - kappa rho),
 
-    with margins m_i = y_i (w.x_i + b); of sample weights s_i their shares stand for 1/n. lam1 is
+    with margins m_i = y_i (w.x_i + b). With sample weights, s_i / sum_j s_j replaces 1/n. lam1 is
     the radius of the Wasserstein ball of distributions around the data when moving x costs its
     largest change, and changing a label kappa. With kappa = inf it would be `drsvm_path`. The path
     includes kappa rho < 2, where the outer margin lies inside the inner one.

@@ -33,10 +33,10 @@ def dm_ksvm_path(
 
         lam/2 ||w||^2 + 1/n sum_i max(0, 1 - m_i, 1 + m_i - kappa),    m_i = y_i (w.phi(x_i) + b),
 
-    with a free bias b; of sample weights s_i their shares s_i / sum_j s_j stand for 1/n. Margins
-    above kappa - 1 are penalised as those below 1 are. It corresponds to a machine that is robust
-    against distributions in a Wasserstein ball around the data, in which moving phi costs its
-    length and changing a label kappa / rho, with ||w|| <= rho: the radius grows with lam.
+    with a free bias b. With sample weights, s_i / sum_j s_j replaces 1/n. Margins above kappa - 1
+    are penalised as those below 1 are. The model corresponds to one that is robust against
+    distributions in a Wasserstein ball around the data, whose radius grows with lam. There moving
+    phi costs its length and changing a label kappa / rho, with ||w|| <= rho.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ def dm_ksvm_path(
     sample_weight : (n,) array, optional
         Weights s_i >= 0, some of them positive in both classes; all alike by default.
     lam_min : float, optional
-        Where to stop, >= 0. By default a linear model's path goes down to 0, and a kernel's stops
-        at the first breakpoint where the cost of a sample, 1 / (n lam), is above 1e6, or above
+        Where to stop, >= 0. By default a linear model's path goes down to 0. A kernel's stops at
+        the first breakpoint where the cost of a sample, 1 / (n lam), is above 1e6, or above
         1e6 / mean(K_ii) where that is more; see C_max of `svm_path`.
     kernel, gamma, degree, coef0, callback, check
         See `svm_path`, for callback and check `solution_path`.

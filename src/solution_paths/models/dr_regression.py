@@ -35,10 +35,10 @@ def dr_regression_path(
         1/n sum_i loss(y_i - w.x_i - b) + lam2/2 ||w||^2    where ||w||_1 <= s,         or
         1/n sum_i loss(y_i - w.x_i - b) + lam2/2 ||w||^2 + lam1 ||w||_1,
 
-    with a free bias b; of sample weights s_i their shares s_i / sum_j s_j stand for 1/n. For a loss
-    whose steepest slope is L, lam1 / L is the radius of the Wasserstein ball of distributions
-    around the data within which the worst expected loss is minimised, when moving x costs its
-    largest change and moving y is forbidden. Each s corresponds to the lam1 that is its multiplier.
+    with a free bias b. With sample weights, s_i / sum_j s_j replaces 1/n. The model minimises the
+    worst expected loss in a Wasserstein ball of distributions around the data, where moving x costs
+    its largest change and moving y is forbidden. For a loss whose steepest slope is L, the ball's
+    radius is lam1 / L. Each s corresponds to the lam1 that is its multiplier.
 
     Parameters
     ----------

@@ -34,10 +34,10 @@ def drsvm_path(
 
         1/n sum_i max(0, 1 - y_i (w.x_i + b)) + lam1 ||w||_1 + lam2/2 ||w||^2,
 
-    with a free bias b; of sample weights s_i their shares s_i / sum_j s_j stand for 1/n, and sum_j
-    s_j for n in what follows. With lam2 = 0 it is `l1_svm_path` (whose lam is n lam1), with lam1 =
-    0 `svm_path` (whose C is 1 / (n lam2)). lam1 is the radius of the Wasserstein ball of
-    distributions around the data when labels may not change, as kappa = inf in `dm_drsvm_path`.
+    with a free bias b. With sample weights, s_i / sum_j s_j replaces 1/n, and sum_j s_j replaces n
+    below. With lam2 = 0 it is `l1_svm_path`, whose lam is n lam1. With lam1 = 0 it is `svm_path`,
+    whose C is 1 / (n lam2). lam1 is the radius of the Wasserstein ball of distributions around the
+    data when labels may not change, as with kappa = inf in `dm_drsvm_path`.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ def noncrossing_quantiles_path(
         sum_k (1/n sum_i max(tau_k r_ik, (tau_k - 1) r_ik) + P(w_k)),    r_ik = y_i - w_k.x_i - b_k,
 
     subject to w_k.x_i + b_k <= w_{k+1}.x_i + b_{k+1} at all rows, and so in all of their convex
-    hull. P(w) is lam/2 ||w||^2 or lam ||w||_1; with weights s_i / sum_j s_j replaces 1/n.
+    hull. P(w) is lam/2 ||w||^2 or lam ||w||_1; with weights, s_i / sum_j s_j replaces 1/n.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def nu_svm_path(
 
         1/2 ||w||^2 - nu rho + 1/n sum_i max(0, rho - y_i f(x_i)),    f(x) = w.x + b;
 
-    with sample weights s_i / sum_j s_j replaces 1/n. At most a share nu of the samples are inside
+    with sample weights, s_i / sum_j s_j replaces 1/n. At most a share nu of the samples are inside
     the margin rho, and at least a share nu are support vectors. Up to some nu the optimum is w = 0,
     rho = 0; above 2 min(n+, n-) / n there is none. (LIBSVM's w, b and rho are n times as large.
     With C = 1 / (n rho) the C-SVM has the solution (w, b) / rho.)
