@@ -207,7 +207,7 @@ class MulticategorySVC(SinglePathClassifier, Expanded):
     """Multicategory SVM of Lee, Lin and Wahba that knows its solution for every lam.
 
     Minimises ``1/n sum_i sum_{k other than y_i} max(0, f_k(x_i) + 1/(K - 1)) + lam/2 sum_k
-    ||w_k||^2`` over decisions of K classes whose sum is zero; with sample weights s_i / sum_j s_j
+    ||w_k||^2`` over decisions of K classes whose sum is zero; with sample weights, s_i / sum_j s_j
     replaces 1/n. See `multicategory_svm_path`.
 
     Parameters
