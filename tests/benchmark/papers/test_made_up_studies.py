@@ -13,6 +13,7 @@ import pytest
 from helpers import DATA, made_up
 from helpers.known import assert_same, assert_same_lines
 from path_benchmark.papers.reports import get_outputs
+from path_benchmark.papers.weighted_svm import outputs as weighted_svm
 from path_benchmark.reporting.outputs import Outputs
 from path_benchmark.settings import ConfigError
 
@@ -318,3 +319,33 @@ def test_a_misspelt_field_is_refused_in_a_sentence(tmp_path):
         ConfigError, match=r"claims\.0\.rul is an unknown name; did you mean 'rule'"
     ):
         Outputs(tmp_path / "outputs.py").claims_file  # noqa: B018
+
+
+def test_other_numbers_of_candidates_take_no_row_from_a_table_of_costs():
+    made = made_up.STUDIES["robust_svm"]()
+    ratios = get_outputs("robust_svm").frames["cost_ratios"]
+    wanted = ratios(made_up.study_of(made))
+    assert len(wanted) == 8  # two data sets, homotopies and tolerances
+    for metric in ("own_time", "standard_time"):
+        hyper = {"candidates": 2, "tolerance": 1e-6}
+        made.repeats("cost", "wdbc", "cccp_s", metric, [1.0, 2.0, 3.0], hyper, kernel="rbf")
+    assert ratios(made_up.study_of(made)).equals(wanted)
+
+
+@pytest.mark.parametrize(
+    ("make", "experiment", "column", "lacking"),
+    [
+        (weighted_svm.tasks, "shift", "method", "path"),
+        (weighted_svm.validations, "validation", "metric", "step_errors"),
+    ],
+)
+def test_a_run_that_lacks_what_a_row_needs_takes_no_row_from_others(
+    make, experiment, column, lacking
+):
+    made = made_up.STUDIES["weighted_svm"]()
+    results = made.frames()[0]
+    needed = results[(results["experiment"] == experiment) & (results[column] == lacking)]
+    keys = ["dataset", "split", "hyper_parameters"]
+    first = (needed[keys] == needed[keys].iloc[0]).all(axis=1)
+    found = make(made_up.study_of(made, results.drop(needed.index[first])))
+    assert len(found) == len(make(made_up.study_of(made))) - 1 > 0
