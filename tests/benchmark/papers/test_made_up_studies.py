@@ -8,11 +8,14 @@ import re
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from helpers import DATA, made_up
 from helpers.known import assert_same, assert_same_lines
+from path_benchmark.papers.quantile_svm import outputs as quantile_svm
 from path_benchmark.papers.reports import get_outputs
+from path_benchmark.papers.robust_svm import outputs as robust_svm
 from path_benchmark.papers.weighted_svm import outputs as weighted_svm
 from path_benchmark.reporting.outputs import Outputs
 from path_benchmark.settings import ConfigError
@@ -349,3 +352,28 @@ def test_a_run_that_lacks_what_a_row_needs_takes_no_row_from_others(
     first = (needed[keys] == needed[keys].iloc[0]).all(axis=1)
     found = make(made_up.study_of(made, results.drop(needed.index[first])))
     assert len(found) == len(make(made_up.study_of(made))) - 1 > 0
+
+
+def test_every_rate_that_ends_where_it_began_is_named():
+    points = [
+        {"curve": rate, "dataset": dataset, "split": 0, "x": x, "y": 0.5}
+        for rate in ("tpr", "tnr")
+        for dataset in "ab"
+        for x in (0.0, 1.0)
+    ]
+    found = quantile_svm.check_rates(pd.DataFrame(), pd.DataFrame(points))
+    assert [text.partition(" ends where")[0] for text in found] == [
+        "a, split 0: tpr",
+        "b, split 0: tpr",
+        "a, split 0: tnr",
+        "b, split 0: tnr",
+    ]
+
+
+def test_a_kernel_without_jumps_takes_no_case_from_others():
+    made = made_up.STUDIES["robust_svm"]()
+    wanted = [case.values["kernel"] for case in robust_svm.jumps(made_up.study_of(made))]
+    assert wanted
+    made.add("errors", "wdbc", "op_s", "step", [0.1], kernel="another")  # the first by name
+    found = [case.values["kernel"] for case in robust_svm.jumps(made_up.study_of(made))]
+    assert found == wanted
