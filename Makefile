@@ -24,7 +24,7 @@ WALKS  := $(wildcard tests/library/homotopy/test_loop*.py) tests/library/models/
 JOBS   ?= 2
 PARALLEL = -n $(JOBS) --dist loadfile --no-loadscope-reorder
 GENERIC := NUMBA_CPU_NAME=generic NUMBA_CPU_FEATURES= OPENBLAS_CORETYPE=Nehalem
-LINTED := setup.py src tests measurements notebooks docs/*.py docs/gallery docs/images .ci workflow/scripts
+LINTED := setup.py src tests measurements notebooks docs/*.py docs/gallery docs/images .ci workflow
 RULES  := Snakefile workflow/Snakefile workflow/rules
 
 help:  ## list the targets

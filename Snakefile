@@ -5,5 +5,5 @@ include: "workflow/Snakefile"
 rule all:
     default_target: True
     input:
-        suite_targets("paper"),
+        PLAN.suite_targets("paper"),
     localrule: True

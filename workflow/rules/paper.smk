@@ -34,8 +34,8 @@ rule depends:
 
 rule results:
     input:
-        lambda wildcards: job_lists(wildcards.suite, wildcards.paper)(wildcards),
-        depends("results"),
+        lambda wildcards: PLAN.job_lists(wildcards.suite, wildcards.paper)(wildcards),
+        PLAN.depends("results"),
     output:
         results=f"{SHOWN}/{{paper}}/results.parquet",
         curves=f"{SHOWN}/{{paper}}/curves.parquet",
@@ -49,29 +49,29 @@ rule outputs:
     input:
         results=f"{SHOWN}/{{paper}}/results.parquet",
         curves=f"{SHOWN}/{{paper}}/curves.parquet",
-        depends=depends("outputs"),
+        depends=PLAN.depends("outputs"),
     output:
         manifest=f"{SHOWN}/{{paper}}/outputs.json",
         tables=report(
             directory(f"{SHOWN}/{{paper}}/tables"),
             patterns=["{name}.html"],
             caption="../report/table.rst",
-            category=title_of,
+            category=PLAN.title_of,
             subcategory="Tables",
-            labels=label_of,
+            labels=PLAN.label_of,
         ),
         figures=report(
             directory(f"{SHOWN}/{{paper}}/figures"),
             patterns=["{name}.png"],
             caption="../report/figure.rst",
-            category=title_of,
+            category=PLAN.title_of,
             subcategory="Figures",
-            labels=label_of,
+            labels=PLAN.label_of,
         ),
         claims=report(
             f"{SHOWN}/{{paper}}/claims.csv",
             caption="../report/claims.rst",
-            category=title_of,
+            category=PLAN.title_of,
             subcategory="Claims",
             labels={"suite": "{suite}", "what": "claims with verdicts and evidence"},
         ),
@@ -83,7 +83,7 @@ rule outputs:
 
 rule notebook:
     input:
-        notebook=lambda wildcards: notebook_of(wildcards.paper),
+        notebook=lambda wildcards: PLAN.notebook_of(wildcards.paper),
         results=f"{SHOWN}/{{paper}}/results.parquet",
         curves=f"{SHOWN}/{{paper}}/curves.parquet",
         manifest=f"{SHOWN}/{{paper}}/outputs.json",

@@ -3,10 +3,10 @@ rule page:
     input:
         lambda wildcards: [
             target
-            for paper in papers_of(wildcards.suite)
-            for target in paper_targets(wildcards.suite, paper)(wildcards)
+            for paper in PLAN.papers_of(wildcards.suite)
+            for target in PLAN.paper_targets(wildcards.suite, paper)(wildcards)
         ],
-        depends=page_depends,
+        depends=PLAN.page_depends,
     output:
         report(
             f"{SHOWN}/report.html",
@@ -17,7 +17,7 @@ rule page:
     log:
         "logs/{suite}/report.log",
     params:
-        about=about_page,
+        about=PLAN.about_page,
     script:
         "../scripts/report_suite.py"
 
@@ -32,7 +32,7 @@ rule page_depends:
 # Whatever else is asked for by a plain name.
 rule unknown:
     input:
-        no_target,
+        PLAN.no_target,
     output:
         "{target}",
     localrule: True
