@@ -6,5 +6,6 @@ bound on its own rounding.
 """
 
 from .judge import Answer, judge, objectives
+from .verdict import Verdict
 
-__all__ = ["Answer", "judge", "objectives"]
+__all__ = ["Answer", "Verdict", "judge", "objectives"]
