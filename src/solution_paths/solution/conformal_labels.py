@@ -135,84 +135,106 @@ def conformal_labels(
     """
     check_choice(check, "check", CHECKS)
     paths = [path] if isinstance(path, SolutionPath) else list(path)
-    classes, codes = _classes(paths, y, t)
-    classifiers = [_Classifier.of(one, t, codes, len(classes)) for one in paths]
+    problems = [_stated(one, t) for one in paths]
+    classes, codes = _classes(paths, problems, y)
     given = check_X(X_new, "X_new", copy=False)
+    of_label = [codes == label for label in range(len(classes))]
+    positive = range(len(classes)) if len(paths) > 1 else (1,)
+    classifiers = [
+        _Classifier.of(one, problem, of_label, label, one.reading.checked(X_new))
+        for one, problem, label in zip(paths, problems, positive, strict=True)
+    ]
     n, m = len(codes), given.shape[0]
     alike = alike_of(groups, n, m)
     p, verdicts = np.empty((m, len(classes))), []
     counts = np.empty(p.shape, dtype=np.int64)
     for batch in batches(n, m):
-        starts = [classifier.start(X_new, given, batch) for classifier in classifiers]
-        last = len(starts[0].problem.losses[0].pieces)
-        for k, row in enumerate(range(n, last), batch.start):
-            same = alike(k)
-            results = [
+        starts = [classifier.start(given, batch) for classifier in classifiers]
+        for k in range(batch.start, min(batch.stop, m)):
+            row, same = n + k - batch.start, alike(k)
+            refits = [
                 _with_each(start, row, classifier.losses)
                 for start, classifier in zip(starts, classifiers, strict=True)
             ]
-            verdicts += [verdict for _, verdict in results]
+            verdicts += [verdict for _, verdict in refits]
             for label in range(len(classes)):
-                f = np.stack(
-                    [
-                        decisions[:, classifier.loss_of[label]]
-                        for (decisions, _), classifier in zip(results, classifiers, strict=True)
-                    ],
-                    axis=1,
-                )
+                columns = [
+                    decisions[:, classifier.loss_of[label]]
+                    for (decisions, _), classifier in zip(refits, classifiers, strict=True)
+                ]
                 rows = same[codes[same] == label] if by_label else same
+                f = np.stack(columns, axis=1)
                 p[k, label], counts[k, label] = _p_value(f, codes, rows, row, label)
     verdict = Verdict.together(verdicts)
     _report(verdict, paths[0], check, len(verdict.primal) // m)
     return ConformalLabels(classes, p, counts, verdict)
 
 
+def _stated(path: SolutionPath, t: float) -> Problem:
+    """Return the problem at t; refuse models that aren't such classifiers."""
+    problem, _ = path.stated_at(t)
+    if path.reading.kind not in SIGNS or not has_rows(path, problem):
+        raise ValueError(
+            "conformal_labels is for classifiers of two classes with one loss for each row; "
+            "this path is of numbers, of pairs of rows, or of several decisions a row."
+        )
+    check_new_rows(path, "conformal_labels")
+    return problem
+
+
 def _classes(
-    paths: list[SolutionPath], y: ArrayLike, t: float
+    paths: list[SolutionPath], problems: list[Problem], y: ArrayLike
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the classes that paths are for, and those of the rows, as indices."""
-    for path in paths:
-        problem, _ = path.stated_at(t)
-        if path.reading.kind not in SIGNS or not has_rows(path, problem):
-            raise ValueError(
-                "conformal_labels is for classifiers of two classes with one loss for each row; "
-                "this path is of numbers, of pairs of rows, or of several decisions a row."
-            )
-        check_new_rows(path, "conformal_labels")
-    n = len(problem.losses[0].pieces)
     classes = np.asarray(paths[0].reading.classes) if len(paths) == 1 else np.unique(np.asarray(y))
     if len(paths) not in (1, len(classes)):
         raise ValueError(
             f"y holds {len(classes)} labels, and there are {len(paths)} paths; pass one path of "
             "two classes, or one for each label against all others."
         )
-    return classes, indices(classes, known_labels(y, n, classes))
+    sizes = [len(problem.losses[0].pieces) for problem in problems]
+    if len(set(sizes)) > 1:
+        raise ValueError(f"The paths are of {sizes} rows; pass paths of the same rows.")
+    return classes, indices(classes, known_labels(y, sizes[0], classes))
 
 
 class _Classifier(NamedTuple):
-    """A classifier at one parameter, and its losses for rows of each label."""
+    """A classifier at one parameter, new rows, and its losses for rows of each label."""
 
     path: SolutionPath
     problem: Problem
+    rows: Any  # as decisions take them
     losses: list[Pieces]  # that differ
     loss_of: list[int]  # which of these is each label's
 
     @classmethod
-    def of(cls, path: SolutionPath, t: float, codes: NDArray[np.int64], k: int) -> _Classifier:
-        problem, _ = path.stated_at(t)
+    def of(
+        cls,
+        path: SolutionPath,
+        problem: Problem,
+        of_label: list[NDArray[np.bool_]],
+        positive: int,
+        rows: Any,
+    ) -> _Classifier:
+        """Return a classifier, given the rows of each label, and for which f is positive."""
         losses: list[Pieces] = []
         loss_of = []
-        for label in range(k):
-            loss = _loss_of(problem.losses[0].pieces, codes == label)
-            same = [j for j, other in enumerate(losses) if _equal(loss, other)]
+        for mask in of_label:
+            loss = _loss_of(problem.losses[0].pieces, mask)
+            same = [j for j, known in enumerate(losses) if _equal(loss, known)]
             loss_of.append(same[0] if same else len(losses))
             losses += [] if same else [loss]
-        return cls(path, problem, losses, loss_of)
+        signs = path.reading.signs
+        if signs is not None and not np.array_equal(signs > 0.0, of_label[positive]):
+            raise ValueError(
+                "The path's rows have other labels than y; pass the y that it was computed with, "
+                "and of several paths those of the sorted labels, each the larger one of its path."
+            )
+        return cls(path, problem, rows, losses, loss_of)
 
-    def start(self, X_new: Rows, given: Any, batch: slice) -> Start:
+    def start(self, given: Any, batch: slice) -> Start:
         """Return the optimum of the n rows, with new rows added whose weight is zero."""
-        names = self.path.reading.checked(X_new)
-        problem = with_rows(self.path, self.problem, names[batch], given[batch])
+        problem = with_rows(self.path, self.problem, self.rows[batch], given[batch])
         return Start(problem, self.path.reading_or_none)
 
 

@@ -361,6 +361,15 @@ def test_what_depends_on_the_rows_is_refused():
     three = paths.PathSVC().fit(X, np.arange(10) % 3).path_
     with pytest.raises(ValueError, match="y holds 2 labels, and there are 3 paths"):
         conformal_labels(three, 1.0, np.arange(10) % 2, new)
+    with pytest.raises(ValueError, match="y holds 3 labels, and there are 0 paths"):
+        conformal_labels([], 1.0, np.arange(10) % 3, new)
+    with pytest.raises(ValueError, match="other labels than y"):  # each label for the other one
+        conformal_labels(paths.svm_path(X, y > 0), 1.0, y <= 0, new)
+    with pytest.raises(ValueError, match="other labels than y"):
+        conformal_labels([three[1], three[0], three[2]], 1.0, np.arange(10) % 3, new)
+    shorter = paths.svm_path(X[:9], np.where(np.arange(9) % 3 == 2, 1.0, -1.0))
+    with pytest.raises(ValueError, match=r"The paths are of \[10, 10, 9\] rows"):
+        conformal_labels([*three[:2], shorter], 1.0, np.arange(10) % 3, new)
     with pytest.raises(ValueError, match="this path is of numbers"):
         conformal_labels(paths.lasso_path(X, y), 1.0, y > 0, new)
     with pytest.raises(ValueError, match="this one is curved"):
