@@ -241,3 +241,10 @@ def test_theorems_on_jumps_are_decided_by_what_rounding_tells(
     results.loc[results["metric"] == metric, "value"] = value
     (case,) = outputs.jumps(replace(made, results=results))
     assert (case.values["falls"], case.values["keeps_off"]) == (falls, keeps_off)
+
+
+def test_data_whose_runs_failed_have_no_panel():
+    made, failed = made_up.robust_svm(), {"status": "not available", "message": "no file"}
+    made.add("candidates", "mg", "data", "failed", np.nan, **failed)
+    figure = outputs.figure_6(made_up.study_of(made))
+    assert {ax.get_title().partition(",")[0] for ax in figure.axes} == {"SVMGuide1"}

@@ -291,7 +291,7 @@ def figure_6(study: Study) -> Figure | None:
         (d, k)
         for d in study.ran("candidates")
         for k in ("linear", "rbf")
-        if (times["kernel"] == k).any()
+        if ((times["dataset"] == d) & (times["kernel"] == k)).any()
     ]
     figure, axes = fig.new_figure(2, len(panels), size=(4.2, 2.8))
     for row, (dataset, kernel) in zip(axes, panels, strict=True):
