@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from solution_paths.glm.follow import worst
+from solution_paths.glm.penalised import Point
+
 RATIOS = (1.0, 0.0, 0.5, 0.999, 0.01)
 
 
@@ -28,3 +31,24 @@ def assert_the_bound_holds(path, low, high, seed):
     piece = np.clip(np.searchsorted(path.points.t, s, side="right") - 1, 0, len(path.bounds) - 1)
     assert (found.gap <= path.bounds[piece] + found.rounding + 1e-12).all()
     assert path.certify(20, seed).ok
+
+
+def two_points(problem, r):
+    """Return points of an objective at two lam, the larger one first; none is an optimum."""
+    ends = []
+    for lam in np.sort(10.0 ** r.uniform(-1, 1, size=2))[::-1]:
+        w, b = r.normal(size=3) * r.integers(0, 2, size=3), r.normal()
+        ends.append(problem.point(lam, w, b, problem.columns.times(w) + b))
+    return ends
+
+
+def assert_gaps_are_below_the_bound(problem, ends, m):
+    """Judge m lines from one point to another: no gap is above what their ends and bends say."""
+    points = ends[0].towards(ends[1], np.linspace(0.0, 1.0, m + 1))
+    gaps, bends, s = problem.gaps(points), problem.bends(points), np.linspace(0.0, 1.0, 41)
+    for k in range(m):
+        two = [Point(*(v[i] for v in vars(points).values())) for i in (k, k + 1)]
+        bound = (1 - s) * gaps[k] + s * gaps[k + 1] + s * (1 - s) * bends[k]
+        assert (problem.gaps(two[0].towards(two[1], s)) <= bound + 1e-10 * gaps.max()).all()
+    limit = 0.9 * problem.gaps(ends[0].towards(ends[1], np.linspace(0.0, 1.0, 400))).max()
+    assert worst(problem, *ends, limit) > limit

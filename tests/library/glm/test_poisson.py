@@ -11,12 +11,17 @@ from scipy.special import xlogy
 from sklearn.linear_model import PoissonRegressor
 from sklearn.metrics import mean_poisson_deviance
 
-from helpers.curved_paths import RATIOS, arguments, assert_the_bound_holds
+from helpers.curved_paths import (
+    RATIOS,
+    arguments,
+    assert_gaps_are_below_the_bound,
+    assert_the_bound_holds,
+    two_points,
+)
 from solution_paths import ApproximatePath, poisson_path
 from solution_paths.glm.columns import Columns
-from solution_paths.glm.follow import worst
 from solution_paths.glm.losses import LOSSES, Poisson
-from solution_paths.glm.penalised import Penalised, Point
+from solution_paths.glm.penalised import Penalised
 from solution_paths.verify import curved
 
 pytestmark = pytest.mark.slow
@@ -127,22 +132,12 @@ def test_gaps_between_any_two_points_are_below_the_bound(ratio):
     for seed in range(20):
         r = np.random.default_rng(seed)
         X, y = r.normal(size=(9, 3)), r.poisson(2.0, 9) + (np.arange(9) == 2.0)
-        own = Penalised(Columns.of(X, False), Poisson(y), r.uniform(0.1, 3.0, 9), ratio)
-        ends = []
-        for lam in np.sort(10.0 ** r.uniform(-1, 1, size=2))[::-1]:
-            w, b = r.normal(size=3) * r.integers(0, 2, size=3), r.normal()
-            ends.append(own.point(lam, w, b, own.columns.times(w) + b))
-            assert abs(own.weights @ ends[-1].u) <= 1e-12 * (own.weights @ y)
-            assert (y - ends[-1].u >= 0.0).all()
-        m = int(r.integers(1, 5))
-        some = ends[0].towards(ends[1], np.linspace(0.0, 1.0, m + 1))
-        gaps, bends, s = own.gaps(some), own.bends(some), np.linspace(0.0, 1.0, 41)
-        for k in range(m):
-            two = [Point(*(v[i] for v in vars(some).values())) for i in (k, k + 1)]
-            bound = (1 - s) * gaps[k] + s * gaps[k + 1] + s * (1 - s) * bends[k]
-            assert (own.gaps(two[0].towards(two[1], s)) <= bound + 1e-10 * gaps.max()).all()
-        limit = 0.9 * own.gaps(ends[0].towards(ends[1], np.linspace(0.0, 1.0, 400))).max()
-        assert worst(own, *ends, limit) > limit
+        problem = Penalised(Columns.of(X, False), Poisson(y), r.uniform(0.1, 3.0, 9), ratio)
+        ends = two_points(problem, r)
+        for point in ends:
+            assert abs(problem.weights @ point.u) <= 1e-12 * (problem.weights @ y)
+            assert (y - point.u >= 0.0).all()
+        assert_gaps_are_below_the_bound(problem, ends, int(r.integers(1, 5)))
 
 
 @pytest.mark.parametrize("name", LOSSES)
