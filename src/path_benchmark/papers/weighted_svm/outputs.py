@@ -334,7 +334,8 @@ def speed(study: Study) -> list[Highlight]:
             ours = f"{most}{high}" if low == high else f"{least}{low} to {most}{high}"
             papers = all(study.is_papers(dataset) for dataset in study.ran(experiment))
             verdict = on_sentence(in_orders(own), tested=papers, runs=_n_runs(own))
-            text = f"{title}: {OUTPUTS.names[method]}, in times of the path"
+            name = f"{OUTPUTS.names[method]}, beside a path without its check"
+            text = f"{title}: {name}, in times of the path"
             data = study.named(study.ran(experiment))
             made.append(Highlight(text, data, "", ours, verdict, table))
     return made
