@@ -38,6 +38,7 @@ from numba.core.caching import (
     UserWideCacheLocator,
 )
 from numba.core.compiler_lock import global_compiler_lock
+from numpy.typing import NDArray
 
 from . import linking
 from .announcing import Announcer, say
@@ -172,6 +173,11 @@ def read_only(*arrays: Any) -> list[Any]:
     for view in views:
         view.flags.writeable = False
     return views
+
+
+def csr_arrays(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the arrays of a CSR matrix, with int64 indices: one form, as `read_only`'s."""
+    return X.indptr.astype(np.int64, copy=False), X.indices.astype(np.int64, copy=False), X.data
 
 
 class _Turn:

@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..models.coefficients import Bounds
 from ..solution import SolutionPath
 from ..solution.follow import CHECKS
 from ..validation import (
@@ -306,6 +307,20 @@ class Linear(PathEstimator):
             f"{type(self).__name__} has no {name}: under an l1 penalty w is no combination of "
             "training rows; use coef_, or path_.dual for the slopes of the losses."
         )
+
+
+@estimator
+class Bounded(Linear):
+    """A linear estimator whose coefficients have signs, penalty factors and bounds."""
+
+    _: KW_ONLY
+    positive: bool = False
+    penalty_factor: ArrayLike | None = None
+    bounds: Bounds | None = None
+
+    def _coefficients(self) -> dict[str, Any]:
+        """Return these parameters, as path functions take them."""
+        return self._given("positive", "penalty_factor", "bounds")
 
 
 @estimator

@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..models.coefficients import Bounds
 from ..models.l1_svm import l1_svm_path
 from ..models.quantile_svm import quantile_svm_path
 from ..models.svm import svm_path
@@ -21,7 +20,7 @@ from ..solution.curves import Curve
 from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_flag, check_grid
 from . import probabilities as probable
-from .base import Expanded, Linear, PathClassifier
+from .base import Bounded, Expanded, PathClassifier
 from .checking import ClassWeight, estimator, lies_between
 from .fitted import OneVsRest
 from .tuning import Tuned
@@ -372,7 +371,7 @@ class QuantileSVC(PathClassifier, Expanded, Tuned):
 
 
 @estimator
-class L1SVC(PathClassifier, Linear, Tuned):
+class L1SVC(PathClassifier, Bounded, Tuned):
     """l1-penalised support vector classifier that knows its solution for every penalty lam.
 
     Minimises ``sum_i s_i max(0, 1 - y_i (w.x_i + b)) + lam ||w||_1`` with weights s_i of samples;
@@ -424,13 +423,10 @@ class L1SVC(PathClassifier, Linear, Tuned):
 
     lam: float = 1.0
     _: KW_ONLY
-    positive: bool = False
-    penalty_factor: ArrayLike | None = None
-    bounds: Bounds | None = None
     lam_min: float = 0.0
     class_weight: ClassWeight = None
     scoring: Judge = "error"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
-        options = self._given("positive", "penalty_factor", "bounds", "lam_min")
+        options = self._given("lam_min") | self._coefficients()
         return l1_svm_path(X, y, sample_weight=weights, **options, **self._check())

@@ -8,15 +8,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from ..models.coefficients import Bounds
 from ..models.lasso import lasso_path
 from ..solution.curves import Curve
 from ..solution.evaluation import error_of_mean
 from ..solution.metrics import Judge, Metric
 from ..validation import Floats, check_number
-from .base import LinearRegressor
+from .base import Bounded, LinearRegressor
 from .checking import estimator
 from .compressed import compressible, factors, rows_of_squares
 from .fitted import Fitted, followed
@@ -47,7 +46,7 @@ class OfFactor(InAlpha):
 
 
 @estimator
-class PathLasso(LinearRegressor, Tuned):
+class PathLasso(LinearRegressor, Bounded, Tuned):
     """Lasso that knows its solution for every penalty alpha.
 
     Minimises ``1/(2n) ||y - X w - b||^2 + alpha ||w||_1``, as scikit-learn's; see `lasso_path`,
@@ -113,14 +112,11 @@ class PathLasso(LinearRegressor, Tuned):
     alpha: float = 1.0
     _: KW_ONLY
     fit_intercept: bool = True
-    positive: bool = False
-    penalty_factor: ArrayLike | None = None
-    bounds: Bounds | None = None
     alpha_min: float = 0.0
     scoring: Judge = "squared"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> InAlpha:
-        options = self._given("fit_intercept", "positive", "penalty_factor", "bounds")
+        options = self._given("fit_intercept") | self._coefficients()
         total = float(X.shape[0] if weights is None else weights.sum())
         return self._in_alpha(InAlpha, X, y, total, options | {"sample_weight": weights})
 

@@ -9,22 +9,19 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import d2_pinball_score
 
 from ..models.almost_quadratic import almost_quadratic_path
-from ..models.coefficients import Bounds
 from ..models.elastic_net import elastic_net_path
 from ..models.kernel_quantile import kernel_quantile_path
 from ..models.svr import svr_path
 from ..solution.metrics import Judge
 from ..validation import Floats, Rows
-from .base import Expanded, LinearRegressor, PathRegressor
+from .base import Bounded, Expanded, LinearRegressor, PathRegressor
 from .checking import estimator
 from .fitted import Fitted
 from .tuning import Tuned
 
-COEFFICIENTS = ("positive", "penalty_factor", "bounds")
-
 
 @estimator
-class PathElasticNet(LinearRegressor, Tuned):
+class PathElasticNet(LinearRegressor, Bounded, Tuned):
     """Elastic net that knows its solution for every lam1; see `elastic_net_path`.
 
     Minimises ``1/2 sum_i s_i (y_i - w.x_i - b)^2 + lam1 ||w||_1 + lam2/2 ||w||^2`` for sample
@@ -79,19 +76,17 @@ class PathElasticNet(LinearRegressor, Tuned):
     _: KW_ONLY
     lam2: float = 1.0
     fit_intercept: bool = True
-    positive: bool = False
-    penalty_factor: ArrayLike | None = None
-    bounds: Bounds | None = None
     lam1_min: float = 0.0
     scoring: Judge = "squared"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
-        options = self._given("lam2", "fit_intercept", *COEFFICIENTS, "lam1_min") | self._check()
+        options = self._given("lam2", "fit_intercept", "lam1_min") | self._check()
+        options |= self._coefficients()
         return Fitted.of(elastic_net_path(X, y, sample_weight=weights, **options))
 
 
 @estimator
-class HuberPath(LinearRegressor, Tuned):
+class HuberPath(LinearRegressor, Bounded, Tuned):
     """Huber regression with an l1 penalty, for every lam; see `almost_quadratic_path`.
 
     Parameters
@@ -137,14 +132,12 @@ class HuberPath(LinearRegressor, Tuned):
     _: KW_ONLY
     delta: float = 1.0
     fit_intercept: bool = True
-    positive: bool = False
-    penalty_factor: ArrayLike | None = None
-    bounds: Bounds | None = None
     lam_min: float = 0.0
     scoring: Judge = "absolute"
 
     def _fitted(self, X: Any, y: NDArray[Any], weights: Floats | None) -> Fitted:
-        options = self._given("delta", "fit_intercept", *COEFFICIENTS, "lam_min") | self._check()
+        options = self._given("delta", "fit_intercept", "lam_min") | self._check()
+        options |= self._coefficients()
         return Fitted.of(almost_quadratic_path(X, y, sample_weight=weights, **options))
 
 

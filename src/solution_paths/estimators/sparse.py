@@ -7,24 +7,22 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from ..models.coefficients import Bounds
 from ..models.drsvm import drsvm_path
 from ..models.generalized_lasso import generalized_lasso_path
 from ..models.hhsvm import hhsvm_path
 from ..solution import SolutionPath
 from ..solution.metrics import Judge
 from ..validation import Floats, Rows, check_flag
-from .base import Linear, LinearRegressor, PathClassifier
+from .base import Bounded, LinearRegressor, PathClassifier
 from .checking import ClassWeight, estimator
 from .fitted import Fitted
-from .regression import COEFFICIENTS
 from .tuning import Tuned
 
 
 @estimator
-class ElasticNetSVC(PathClassifier, Linear, Tuned):
+class ElasticNetSVC(PathClassifier, Bounded, Tuned):
     """Support vector classifier under an elastic net that knows its solution for every lam1.
 
     Minimises ``1/n sum_i max(0, 1 - y_i (w.x_i + b)) + lam1 ||w||_1 + lam2/2 ||w||^2``, the doubly
@@ -78,20 +76,17 @@ class ElasticNetSVC(PathClassifier, Linear, Tuned):
     lam1: float = 0.01
     _: KW_ONLY
     lam2: float = 0.01
-    positive: bool = False
-    penalty_factor: ArrayLike | None = None
-    bounds: Bounds | None = None
     lam1_min: float = 0.0
     class_weight: ClassWeight = None
     scoring: Judge = "error"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
-        options = self._given("lam2", *COEFFICIENTS, "lam1_min") | self._check()
+        options = self._given("lam2", "lam1_min") | self._coefficients() | self._check()
         return drsvm_path(X, y, sample_weight=weights, **options)
 
 
 @estimator
-class HHSVC(PathClassifier, Linear, Tuned):
+class HHSVC(PathClassifier, Bounded, Tuned):
     """Hybrid Huberised support vector classifier that knows its solution for every lam1.
 
     Minimises ``sum_i s_i h(1 - y_i (w.x_i + b)) + lam1 ||w||_1 + lam2/2 ||w||^2`` for sample
@@ -141,15 +136,12 @@ class HHSVC(PathClassifier, Linear, Tuned):
     _: KW_ONLY
     lam2: float = 1.0
     delta: float = 2.0
-    positive: bool = False
-    penalty_factor: ArrayLike | None = None
-    bounds: Bounds | None = None
     lam1_min: float = 0.0
     class_weight: ClassWeight = None
     scoring: Judge = "error"
 
     def _path(self, X: Any, y: NDArray[Any], weights: Floats | None) -> SolutionPath:
-        options = self._given("lam2", "delta", *COEFFICIENTS, "lam1_min") | self._check()
+        options = self._given("lam2", "delta", "lam1_min") | self._coefficients() | self._check()
         return hhsvm_path(X, y, sample_weight=weights, **options)
 
 

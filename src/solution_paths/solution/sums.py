@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..compilation import cached_njit, read_only
+from ..compilation import cached_njit, csr_arrays, read_only
 from ..homotopy.statement import ParametricKKT
 from ..homotopy.twofold import accumulate, dot2, normalise, scaled_add
 from ..twofold import Twofold
@@ -46,7 +46,7 @@ def by_columns(X: Any, a: Floats) -> Twofold:
     """Return X'a for rows X (n, d), an array or CSR, and each of a (B, n): (B, d)."""
     sums = Twofold.of(np.zeros((len(a), X.shape[1])))
     if sp.issparse(X):
-        _columns_sparse(*read_only(*_entries(X), a), *sums)
+        _columns_sparse(*read_only(*csr_arrays(X), a), *sums)
     else:
         _columns_dense(*read_only(X, a), *sums)
     return sums
@@ -89,12 +89,7 @@ def by_rows(X: Any, wanted: Mask, w: Floats) -> Floats:
     """
     out = np.zeros(wanted.shape)
     if sp.issparse(X):
-        _rows_sparse(*read_only(*_entries(X), wanted, w), out)
+        _rows_sparse(*read_only(*csr_arrays(X), wanted, w), out)
     else:
         _rows_dense(*read_only(X, wanted, w, np.zeros(X.shape[1])), out)
     return out
-
-
-def _entries(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """Return the arrays of a CSR matrix, with int64 indices: the type of the compiled code."""
-    return X.indptr.astype(np.int64, copy=False), X.indices.astype(np.int64, copy=False), X.data

@@ -8,13 +8,12 @@ Only the judge uses them; answers are computed by `twofold` and `homotopy.twofol
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..compilation import cached_njit, inner_njit, read_only
+from ..compilation import cached_njit, csr_arrays, inner_njit, read_only
 
 Floats = NDArray[np.float64]
 UNIT = np.finfo(np.float64).eps / 2  # the rounding of one operation
@@ -137,7 +136,7 @@ def transposed(X, a: Floats) -> tuple[Floats, Floats]:
     out, rest = np.zeros((a.shape[1], X.shape[1])), np.zeros((a.shape[1], X.shape[1]))
     duals = np.ascontiguousarray(a.T)
     if sp.issparse(X):
-        _transposed_sparse(*read_only(*_entries(X), duals), out, rest)
+        _transposed_sparse(*read_only(*csr_arrays(X), duals), out, rest)
     else:
         _transposed_dense(*read_only(X, duals), out, rest)
     hi, lo = add(out, rest)
@@ -186,15 +185,10 @@ def rows_times(
     lo = np.zeros_like(hi) if lo is None else lo
     arrays = [np.ascontiguousarray(array.T) for array in (wanted, hi, lo)]
     if sp.issparse(X):
-        _rows_sparse(*read_only(*_entries(X), *arrays), out, rest)
+        _rows_sparse(*read_only(*csr_arrays(X), *arrays), out, rest)
     else:
         _rows_dense(*read_only(X, *arrays), out, rest)
     return out.T, rest.T
-
-
-def _entries(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """Return a CSR matrix's arrays, indices of one type: compiled code is made for each type."""
-    return X.indptr.astype(np.int64, copy=False), X.indices.astype(np.int64, copy=False), X.data
 
 
 def by_slices(X: Floats, hi: Floats, lo: Floats, largest: float) -> tuple[Floats, Floats, Floats]:
