@@ -540,11 +540,11 @@ def _rounded_squares(columns, a, own, lam):
 
 def _robust_gap(path, t, state):
     """Judge a local optimum as the optimum of the problem within its inliers and outliers."""
-    p, side = facts(path), state["side"]
-    a = path.dual(float(t), side=side).astype(LONG) * p.signs
+    p = facts(path)
+    a = path.dual(float(t)).astype(LONG) * p.signs
     y, C, theta, s = p.y.astype(LONG), p.cost, *p.weight_and_threshold(float(t))
     if path.linear:
-        X, w = state["X"], path.coef(float(t), side=side).astype(LONG)
+        X, w = state["X"], path.coef(float(t)).astype(LONG)
         columns = state["centred"] if p.free else X
         own, limit = columns.T @ a, _rounded_squares(columns, a, columns.T @ a, LONG(1))
         f, norm2, own2, terms = X @ w, w @ w, own @ own, np.abs(X) @ np.abs(w)
@@ -553,7 +553,7 @@ def _robust_gap(path, t, state):
         f = state["K"] @ a
         norm2 = own2 = a @ f
         terms = state["absK"](a, LONG(1))
-    b = LONG(path.intercept(float(t), side=side))
+    b = LONG(path.intercept(float(t)))
     f, terms = f + b, terms + abs(b)
     if len(p.classes):
         m, alpha, unit = y * f, y * a, LONG(1)
@@ -846,9 +846,8 @@ def at_each(path):
     elif not machine:
         gap_of = _lasso_gap if p.lasso else _net_gap
 
-    def values(t, side="after"):
-        state["side"] = side
-        return gap_of(path, float(t), state)
+    def values(side, t):
+        return gap_of(side, float(t), state)
 
     values.off_graphs = lambda t: off_graphs(path, float(t), state)
     return values
@@ -903,13 +902,13 @@ def judge(path, seed=0, points=24, units=2.0):
     right = np.minimum(pieces + 1, len(nodes) - 1)
     between = nodes[pieces] + rng.random(points) * (nodes[right] - nodes[pieces])
     worst, beyond, outside, at, harm = 0.0, 0.0, 0.0, np.nan, 0.0
-    places = [("after", t) for t in np.concatenate([[nodes[0], nodes[-1]], inner, between])]
+    places = [(path, t) for t in np.concatenate([[nodes[0], nodes[-1]], inner, between])]
     if ray and nodes[-1] > 0:
-        places += [("after", factor * nodes[-1]) for factor in RAY_FACTORS]
+        places += [(path, factor * nodes[-1]) for factor in RAY_FACTORS]
     if robust:
-        places += [("before", t) for t in inner]
+        places += [(path.before, t) for t in inner]
     for side, t in places:
-        primal, dual, off, limit = values(t, side)
+        primal, dual, off, limit = values(side, t)
         scale = max(abs(primal), abs(dual))
         gap = float(abs(primal - dual) / scale) if scale > 0 else 0.0
         gap = gap if np.isfinite(gap) else np.inf

@@ -104,7 +104,7 @@ assert_type(dm_drsvm_grid(X, labels, 2.0, [0.1], [0.1, 1.0]).certify(), Certific
 robust = outlier_svm_path(X, labels, C=1.0, homotopy="s")
 assert_type(robust, OutlierPath)
 assert_type(robust.jumps, list[Jump])
-assert_type(robust.dual(0.0, side="before"), NDArray[np.float64])
+assert_type(robust.before.dual(0.0), NDArray[np.float64])
 assert_type(robust.outliers(0.0), NDArray[np.bool_])
 assert_type(outlier_svr_path(X, np.arange(4), C=1.0).objective_value(0.5), float)
 outlier_svm_path(X, labels, homotopie="s")  # type: ignore[call-arg]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from ..homotopy.statement import ParametricKKT
 from ..problem import Line, Problem
 from ..problem.branches import Branches, slope_at
-from ..validation import Floats, Rows, check_choice, check_number
+from ..validation import Floats, check_number
 from ..verify import Answer, judge, objectives
 from ..verify.partitions import AtThreshold, at_threshold
 from ..verify.verdict import Certificate, Verdict
@@ -23,8 +22,6 @@ from .path import UNKNOWNS_JUDGED, SolutionPath
 from .points import Places, Points
 from .recorded import MISSING, Parameters
 from .sums import SOLUTIONS_SUMMED
-
-SIDES = ("after", "before")
 
 
 class Partitions(NamedTuple):
@@ -94,7 +91,11 @@ class OutlierPath(SolutionPath):
     It is continuous but for `jumps`. There it has two solutions, "before" and "after" the jump in
     the order in which outliers lose their influence: theta falls, while breakpoints ascend, so
     *before* is the limit from larger theta, of s from lower s in classification and from larger s
-    in regression. Methods that take a parameter take ``side``, "after" by default.
+    in regression. Methods that take a parameter return the solution after the jump; those of the
+    view `before` that before it.
+
+    Duals are 0 <= alpha_i <= C in classification, or C theta for outliers; in regression signed.
+    Where f is 0 the more frequent label of the training rows is predicted.
     """
 
     def __init__(
@@ -153,11 +154,18 @@ class OutlierPath(SolutionPath):
 
     def _until(self, last: int) -> OutlierPath:
         """Return the path from its start to one of its recorded points."""
+        return self._with(
+            self.points.since(last) if self.falls else self.points.until(last),
+            self.partitions.some(slice(last, None) if self.falls else slice(last + 1)),
+        )
+
+    def _with(self, points: Points, partitions: Partitions) -> OutlierPath:
+        """Return the path with other recorded points."""
         return OutlierPath(
             self.branches,
             self.statement,
-            self.points.since(last) if self.falls else self.points.until(last),
-            self.partitions.some(slice(last, None) if self.falls else slice(last + 1)),
+            points,
+            partitions,
             falls=self.falls,
             parameter=self.parameter,
             reading=self.reading,
@@ -166,27 +174,12 @@ class OutlierPath(SolutionPath):
 
     # -- sides of jumps -----------------------------------------------------------------------
 
-    def _side_view(self, side: str) -> OutlierPath:
-        """Return this path, or a view of it with solutions from the other side of jumps."""
-        first = (check_choice(side, "side", SIDES) == "after") == self.falls
-        if first == self.points.first:
-            return self
-        other = copy.copy(self)
-        other.points = replace(self.points, first=first)
-        return other
+    @property
+    def before(self) -> OutlierPath:
+        """The same path with the solutions before its jumps: the limits from their other side.
 
-    def dual(self, t: float | Parameters = MISSING, group: int = 0, side: str = "after") -> Floats:
-        """Return the (n,) duals at parameter t, or (n, k) at k parameters.
-
-        In classification 0 <= alpha_i <= C, or C theta for outliers; in regression signed.
-
-        Parameters
-        ----------
-        t : float or (k,) array
-        group : int, default 0
-            See `SolutionPath.dual`; there is one.
-        side : {"after", "before"}
-            Which solution to return where the path jumps.
+        Everywhere but at `jumps` its methods return the same. A file contains the path, not the
+        side: what is loaded has the solutions after the jumps.
 
         Examples
         --------
@@ -194,50 +187,27 @@ class OutlierPath(SolutionPath):
         >>> X, y = [[-2.0], [-1.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1, 0]
         >>> path = outlier_svm_path(X, y, C=1.0, homotopy="s")
         >>> s = path.jumps[0].parameter
-        >>> path.dual(s, side="before").round(3)[-1].item(), path.dual(s).round(3)[-1].item()
+        >>> path.before.dual(s).round(3)[-1].item(), path.dual(s).round(3)[-1].item()
         (1.0, 0.0)
         """
-        return super(OutlierPath, self._side_view(side)).dual(t, group)
+        view = self._with(self.points, self.partitions)
+        view.points = replace(self.points, first=not self.falls)
+        return view
 
-    def coef(self, t: float | Parameters = MISSING, side: str = "after") -> Floats:
-        """Return the (d,) coefficients at t, or (d, k) at k parameters; not of a kernel."""
-        return super(OutlierPath, self._side_view(side)).coef(t)
+    if TYPE_CHECKING:  # one output: a number at one parameter
 
-    @overload  # type: ignore[override]  # a call without t is an error
-    def intercept(self, t: float, side: str = "after") -> float: ...
+        @overload  # type: ignore[override]  # a call without t is an error
+        def intercept(self, t: float) -> float: ...
 
-    @overload
-    def intercept(self, t: Parameters, side: str = "after") -> Floats: ...
+        @overload
+        def intercept(self, t: Parameters) -> Floats: ...
 
-    def intercept(self, t: float | Parameters = MISSING, side: str = "after") -> float | Floats:
-        """Return b of f(x) = w.x + b at t, or (k,) of them; of machines without a bias 0."""
-        bias: float | Floats = super(OutlierPath, self._side_view(side)).intercept(t)
-        return bias
-
-    def expansion(self, t: float | Parameters = MISSING, side: str = "after") -> Floats:
-        """Return the coefficients (n,) or (n, k) of rows; see `SolutionPath.expansion`."""
-        return super(OutlierPath, self._side_view(side)).expansion(t)
-
-    def decision_function(
-        self, X_new: Rows, t: float | Parameters = MISSING, side: str = "after"
-    ) -> Floats:
-        """Return the (m,) values f(x) at t, or (m, k) at k parameters."""
-        return super(OutlierPath, self._side_view(side)).decision_function(X_new, t)
-
-    def predict(
-        self, X_new: Rows, t: float | Parameters = MISSING, side: str = "after"
-    ) -> NDArray[Any]:
-        """Return (m,) predicted labels or values at t, or (m, k) at k parameters.
-
-        Where f is 0 the more frequent label of the training rows is predicted.
-        """
-        return super(OutlierPath, self._side_view(side)).predict(X_new, t)
+        def intercept(self, t: float | Parameters = MISSING) -> float | Floats:
+            """Return b of f(x) = w.x + b at t."""
 
     # -- partitions ----------------------------------------------------------------------------
 
-    def partition_at(
-        self, t: float | Parameters = MISSING, side: str = "after"
-    ) -> NDArray[np.int8]:
+    def partition_at(self, t: float | Parameters = MISSING) -> NDArray[np.int8]:
         """Return the branches (n,) of samples at t, or (n, k), numbered from low to high values.
 
         Examples
@@ -248,8 +218,8 @@ class OutlierPath(SolutionPath):
         >>> path.partition_at(0.5).tolist()  # the last value is too low by more than s
         [1, 1, 1, 1, 0]
         """
-        s, facing = self._statement_parameters(t), self._side_view(side)
-        partitions = facing._partitions(s, facing.points.find(s)[0]).T
+        s = self._statement_parameters(t)
+        partitions = self._partitions(s, self.points.find(s)[0]).T
         return partitions[:, 0] if np.ndim(t) == 0 else partitions
 
     def _partitions(self, t: Floats, nodes: Places) -> NDArray[np.int8]:
@@ -264,7 +234,7 @@ class OutlierPath(SolutionPath):
                 partitions[k, constant] = self.branches.at_values(parameter, zero)[constant]
         return partitions
 
-    def outliers(self, t: float = MISSING, side: str = "after") -> NDArray[np.bool_]:
+    def outliers(self, t: float = MISSING) -> NDArray[np.bool_]:
         """Return (n,) bools: which samples are outliers at t.
 
         Examples
@@ -275,7 +245,7 @@ class OutlierPath(SolutionPath):
         [False, False, False, False, True]
         """
         check_number(t, self.parameter)
-        return np.asarray(self.partition_at(t, side) != self.branches.main)
+        return np.asarray(self.partition_at(t) != self.branches.main)
 
     def _within_bounds(self, duals: Floats, s: Floats, group: int) -> Floats:
         """Return duals (n, k) of the walk, and of rows of zeros from the slopes of their losses."""
@@ -338,26 +308,13 @@ class OutlierPath(SolutionPath):
         )
         return first, last
 
-    def objective_value(self, t: float = MISSING, side: str = "after") -> float:
-        """Return the objective at t, recomputed from the data.
-
-        Examples
-        --------
-        >>> from solution_paths import outlier_svm_path
-        >>> X, y = [[-2.0], [-1.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1, 0]
-        >>> path = outlier_svm_path(X, y, C=1.0)
-        >>> path.objective_value(0.0) < path.objective_value(1.0)
-        True
-        """
-        return super(OutlierPath, self._side_view(side)).objective_value(t)
-
     @property
     def recorded_duals(self) -> Floats:
         """The duals (n, K) at `points`, both sides of jumps among them."""
         nodes = np.arange(len(self.points))
         return self._picture().dual_at(nodes)
 
-    def at_threshold(self, t: float = MISSING, side: str = "after") -> AtThreshold:
+    def at_threshold(self, t: float = MISSING) -> AtThreshold:
         """Return the samples at the threshold at t, and whether the solution is a local optimum.
 
         Examples
@@ -368,15 +325,14 @@ class OutlierPath(SolutionPath):
         True
         """
         check_number(t, self.parameter)
-        facing = self._side_view(side)
-        return facing._at_threshold(np.empty(0, dtype=np.int64), facing._statement_parameters(t))[0]
+        return self._at_threshold(np.empty(0, dtype=np.int64), self._statement_parameters(t))[0]
 
     def _problems(self, s: Floats) -> tuple[list[Problem], Answer]:
         """Return the convex problems of the partitions at parameters, and the path's answer."""
         ((stated, _),) = self._answers(np.empty(0, dtype=np.int64), s)
         return stated
 
-    def stated_at(self, t: float = MISSING, side: str = "after") -> tuple[Problem, Answer]:
+    def stated_at(self, t: float = MISSING) -> tuple[Problem, Answer]:
         """Return the convex problem of the partition at t, and the path's answer to it.
 
         Examples
@@ -387,8 +343,7 @@ class OutlierPath(SolutionPath):
         >>> judge(*outlier_svm_path(X, y, C=1.0).stated_at(0.0)).status
         'holds'
         """
-        facing = self._side_view(side)
-        (problem,), answer = facing._problems(facing._statement_parameters(t))
+        (problem,), answer = self._problems(self._statement_parameters(t))
         return problem, answer.alone()
 
     # -- certificate ---------------------------------------------------------------------------
@@ -409,7 +364,8 @@ class OutlierPath(SolutionPath):
         Parameters
         ----------
         n_random, seed, at_breakpoints, at
-            See `SolutionPath.certify`; of the two solutions at a jump ``at`` means the one after.
+            See `SolutionPath.certify`; of the two solutions at a jump ``at`` means the one
+            after, in the view `before` the one before.
 
         Examples
         --------

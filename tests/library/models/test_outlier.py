@@ -221,7 +221,7 @@ def test_a_dual_of_the_wrong_side_is_seen():
 def test_a_solution_at_the_threshold_is_no_local_optimum_where_the_kernel_is_regular():
     path = outlier_svm_path(*clouds(n=80), 1.0, homotopy="s", kernel="rbf")
     jump = path.jumps[0]
-    before = path.at_threshold(jump.parameter, "before")
+    before = path.before.at_threshold(jump.parameter)
     assert len(before.samples) == 1
     np.testing.assert_array_equal(before.better, before.samples)
     after = path.at_threshold(jump.parameter)
@@ -234,11 +234,11 @@ def test_a_partitions_problem_is_what_clarabel_solves(task, homotopy):
     path = path_of(task, *problem(task), 2.0, homotopy=homotopy)
     low, high = path.range
     at = [*np.linspace(low, high, 5), *(jump.parameter for jump in path.jumps[:2])]
-    for t, side in product(at, ("after", "before")):
-        stated, own = path.stated_at(t, side)
+    for t, side in product(at, (path, path.before)):
+        stated, own = side.stated_at(t)
         assert judge_answer(stated, own).status == "holds"
         theirs = judge_answer(stated, by_clarabel(stated)).primal
-        assert path.objective_value(t, side) == pytest.approx(theirs, rel=1e-7)
+        assert side.objective_value(t) == pytest.approx(theirs, rel=1e-7)
 
 
 # -- a loss of one's own ----------------------------------------------------------------------
@@ -309,16 +309,38 @@ def test_both_sides_of_jumps_are_limits(task, homotopy):
     assert inner
     for jump in inner:
         t, tiny = jump.parameter, 1e-9 * (1.0 if falls else -1.0)
-        after, before = path.dual(t), path.dual(t, side="before")
+        after, before = path.dual(t), path.before.dual(t)
         assert np.abs(after - before).max() > 1e-9
         np.testing.assert_allclose(path.dual(t - tiny), after, atol=1e-5)
         np.testing.assert_allclose(path.dual(t + tiny), before, atol=1e-5)
         np.testing.assert_allclose(path.dual([t])[:, 0], after, atol=1e-12)
-        np.testing.assert_allclose(path.dual([t], side="before")[:, 0], before, atol=1e-12)
-        far = path.decision_function(X_new, t, side="before")
+        np.testing.assert_allclose(path.before.dual([t])[:, 0], before, atol=1e-12)
+        far = path.before.decision_function(X_new, t)
         np.testing.assert_allclose(path.decision_function(X_new, t + tiny), far, atol=1e-5)
         np.testing.assert_allclose(jump.after, path.objective_value(t), rtol=1e-9)
-        np.testing.assert_allclose(jump.before, path.objective_value(t, "before"), rtol=1e-9)
+        np.testing.assert_allclose(jump.before, path.before.objective_value(t), rtol=1e-9)
+
+
+@pytest.mark.parametrize("task", ["svm", "svr"])
+@pytest.mark.parametrize("homotopy", HOMOTOPIES)
+def test_the_view_before_jumps_is_the_same_path_but_at_jumps(task, homotopy):
+    path = path_of(task, *problem(task, n=80), 0.2, homotopy=homotopy, kernel="rbf", gamma=0.3)
+    X_val, y_val = problem(task, n=40, seed=9)
+    metric = "zero_one" if task == "svm" else "absolute"
+    before, jumps = path.before, [jump.parameter for jump in path.jumps]
+    between = path.breakpoints[:-1] + 0.3 * np.diff(path.breakpoints)
+    for read in ("dual", "expansion", "intercept", "partition_at"):
+        np.testing.assert_array_equal(getattr(before, read)(between), getattr(path, read)(between))
+    assert [jump.parameter for jump in before.jumps] == jumps
+    np.testing.assert_array_equal(before.before.dual(jumps), before.dual(jumps))
+    assert (before.outliers(jumps[0]) != path.outliers(jumps[0])).any()
+    assert before.certify(at=jumps).ok
+    for view in (path, before):
+        for kept in (view, pickle.loads(pickle.dumps(view))):
+            said = kept.predict(X_val, jumps).T
+            wrong = said != y_val if task == "svm" else np.abs(said - y_val)
+            errors = kept.error_curve(X_val, y_val, metric)(jumps)
+            np.testing.assert_allclose(errors, wrong.mean(axis=1), rtol=1e-12)
 
 
 @pytest.mark.parametrize("task", ["svm", "svr"])
@@ -329,13 +351,13 @@ def test_choices_are_those_of_a_fine_grid_and_of_both_sides_of_jumps(task, homot
     metric = "zero_one" if task == "svm" else "absolute"
     best = path.best(X_val, y_val, metric)
 
-    def error(t, side="after"):
-        said = path.predict(X_val, t, side)
+    def error(t, side=path):
+        said = side.predict(X_val, t)
         wrong = said != y_val if task == "svm" else np.abs(said - y_val)
         return wrong.mean()
 
     grid = np.linspace(*path.range, 400)
-    seen = [error(t) for t in grid] + [error(t, "before") for t in path.breakpoints]
+    seen = [error(t) for t in grid] + [error(t, path.before) for t in path.breakpoints]
     assert best.value <= min(seen) + 1e-9
     assert error(best.parameter) == pytest.approx(best.value, abs=1e-9)
 
@@ -367,8 +389,7 @@ def test_crossings_are_where_decisions_change_jumps_included():
     assert {t for places in changes for t in places} <= jumps  # it is constant between them
     for row, places in zip(X_new, changes, strict=True):
         for t in places:
-            sides = [path.predict(row[None], t, side).item() for side in ("before", "after")]
-            assert sides[0] != sides[1]
+            assert path.before.predict(row[None], t).item() != path.predict(row[None], t).item()
 
 
 def test_paths_can_be_saved_with_their_jumps():
@@ -381,8 +402,8 @@ def test_paths_can_be_saved_with_their_jumps():
         assert [jump.parameter for jump in own.jumps] == [jump.parameter for jump in path.jumps]
         assert own.certify().ok
         jump = path.jumps[0].parameter
-        for side in ("before", "after"):
-            np.testing.assert_array_equal(own.dual(jump, side=side), path.dual(jump, side=side))
+        np.testing.assert_array_equal(own.dual(jump), path.dual(jump))
+        np.testing.assert_array_equal(own.before.dual(jump), path.before.dual(jump))
 
 
 def test_the_plot_marks_jumps():

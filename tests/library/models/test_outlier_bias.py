@@ -184,9 +184,9 @@ def test_a_saved_path_keeps_its_bias_and_sides_of_jumps():
     loaded = SolutionPath.load(io.BytesIO(file.getvalue()))
     assert loaded.certify().ok
     t = path.jumps[0].parameter
-    for side in ("before", "after"):
-        assert loaded.intercept(t, side=side) == path.intercept(t, side=side)
-    assert path.intercept(t, side="before") != path.intercept(t)
+    assert loaded.intercept(t) == path.intercept(t)
+    assert loaded.before.intercept(t) == path.before.intercept(t)
+    assert path.before.intercept(t) != path.intercept(t)
 
 
 def test_a_user_states_branches_beside_a_bias():

@@ -507,7 +507,7 @@ def _add_path(rows: Rows, path: OutlierPath, points: int, hyper: dict) -> None:
 
 def _jump_change(path: OutlierPath, t: float) -> float:
     """Return ||change of alpha|| / ||alpha|| at a jump."""
-    before, after = path.dual(t, side="before"), path.dual(t)
+    before, after = path.before.dual(t), path.dual(t)
     return float(np.linalg.norm(after - before) / max(np.linalg.norm(before), 1e-300))
 
 
@@ -516,8 +516,8 @@ def _largest_change_between_jumps(path: OutlierPath) -> float:
     edges = np.unique([*(jump.parameter for jump in path.jumps), *path.range])
     worst = 0.0
     for low, high in list(pairwise(edges))[:200]:
-        first, last = ("after", "before") if not path.falls else ("before", "after")
-        ends = path.dual(low, side=first), path.dual(high, side=last)
+        first, last = (path.before, path) if path.falls else (path, path.before)
+        ends = first.dual(low), last.dual(high)
         size = max(np.linalg.norm(ends[0]), 1e-300)
         worst = max(worst, float(np.linalg.norm(ends[1] - ends[0]) / size))
     return worst
