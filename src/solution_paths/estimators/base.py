@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..models.coefficients import Bounds
 from ..solution import SolutionPath
 from ..solution.follow import CHECKS
+from ..solution.plots import draw_path
 from ..validation import (
     Floats,
     Labels,
@@ -212,9 +213,8 @@ class PathEstimator(BaseEstimator):
         return self._plot(self.path_, what, ax)
 
     def _plot(self, path: SolutionPath, what: str | None, ax: Axes | None) -> Axes:
-        unit, at = self._model.unit, self._place()
-        mark = self._model.place(path, at) / unit
-        return path._drawn(what, ax, None, mark, self._axis(path), unit)
+        mark, name = self._model.place(path, self._place()), self._axis(path)
+        return draw_path(path, what, ax, mark=mark, name=name, unit=self._model.unit)
 
     def _axis(self, path: SolutionPath) -> str:
         """Return the name of the parameter on a plot's axis."""

@@ -324,5 +324,5 @@ class PathQuantileRegressor(PathRegressor, Linear, Tuned):
 
     def _plot(self, path: SolutionPath, what: str | None, ax: Any) -> Any:
         if path.parameter == "tau":
-            return path._drawn(what, ax, None, None, "tau")
+            return path.plot(what, ax)
         return super()._plot(path, what, ax)

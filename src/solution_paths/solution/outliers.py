@@ -308,12 +308,6 @@ class OutlierPath(SolutionPath):
         )
         return first, last
 
-    @property
-    def recorded_duals(self) -> Floats:
-        """The duals (n, K) at `points`, both sides of jumps among them."""
-        nodes = np.arange(len(self.points))
-        return self._picture().dual_at(nodes)
-
     def at_threshold(self, t: float = MISSING) -> AtThreshold:
         """Return the samples at the threshold at t, and whether the solution is a local optimum.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..homotopy.run import Homotopy
-from ..validation import Floats, Labels, Rows, check_edges, check_index, check_number, shown
+from ..validation import Floats, Labels, Rows, check_edges, check_index, check_number
 from ..verify import judge
 from ..verify.verdict import Certificate, Verdict, summary
 from . import evaluation, plots, storage
@@ -640,68 +640,7 @@ class SolutionPath(RecordedPath):
         >>> axes.get_xlabel(), len(axes.lines)
         ('C', 1)
         """
-        return self._drawn(what, ax, max_lines, mark, self.parameter)
-
-    def _drawn(
-        self,
-        what: str | None,
-        ax: Axes | None,
-        max_lines: int | None,
-        mark: float | None,
-        name: str,
-        unit: float = 1.0,
-    ) -> Axes:
-        """Draw the path along a parameter that is the path's divided by ``unit``."""
-        picture, jumps = self._picture().renamed(name, unit), np.divide(self._jumps_at, unit)
-        return plots.draw_path(picture, what, ax, max_lines, mark, jumps)
-
-    @property
-    def _jumps_at(self) -> list[float]:
-        """The parameters at which the path jumps."""
-        return []
-
-    def _picture(self) -> plots.Picture:
-        """Return the data from which the path is drawn."""
-
-        def flat(values: Floats) -> Floats:
-            return values.reshape(-1, *values.shape[2:]) if self._several else values
-
-        def coef(t: Any) -> Floats:
-            return flat(self.coef(t))
-
-        def coef_at(nodes: Places) -> Floats:
-            return flat(self._coefficients(self.variables_at(nodes)[0]))
-
-        def dual_at(nodes: Places) -> Floats:
-            duals = self.statement.answer(self.points.at(nodes))[2][0].T
-            return self._of_labels(self._scaled_duals(duals, self.points.t[nodes], 0), 0)
-
-        def check(t: Any) -> Floats:
-            if not single(t):
-                raise ValueError(f"{self.parameter} must be one number, not {shown(t)}.")
-            return self._statement_parameters(t)
-
-        reading = self.reading_or_none
-        signs = None if reading is None else reading.signs
-        inner = slice(None, -1) if self.ray and len(self.points) > 1 else slice(None)
-        return plots.Picture(
-            self.parameter,
-            self.range,
-            self.breakpoints,
-            None if self._several else self.feature_names,
-            self.linear,
-            self.line.start.features,
-            np.empty(0) if reading is None or signs is None else reading.classes,
-            np.empty(0) if signs is None else signs,
-            coef,
-            self.dual,
-            check,
-            self._check_linear,
-            self.points.t[inner],
-            lambda nodes: self.scale.value(self.points.t[nodes]),
-            coef_at,
-            dual_at,
-        )
+        return plots.draw_path(self, what, ax, max_lines, mark)
 
     def save(self, file: File) -> None:
         """Write the path to an .npz file (no pickles inside), atomically.

@@ -6,13 +6,14 @@ in the statement's parameter may be curves on the axis.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..validation import check_choice, check_number, shown
+from .recorded import RecordedPath, single
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,59 +41,6 @@ LARGE_RATIO = 15.0  # times the usual size: larger coefficients need an asinh ax
 # -- paths ------------------------------------------------------------------------------------
 
 
-class Picture(NamedTuple):
-    """The data from which a path is drawn.
-
-    Attributes
-    ----------
-    parameter, range, breakpoints, feature_names, linear
-        See `SolutionPath`; with several outputs there is a row for each coefficient of each.
-    features : int
-        The number of coefficients.
-    classes, labels : arrays
-        Two labels, and the sign of each sample; empty in regression.
-    coef, dual : callables
-        Take parameters, return curves (m, k).
-    check, check_linear : callables
-        Refuse an invalid parameter, and a path without coefficients.
-    nodes : (K,) array
-        Recorded points, in the statement's parameter.
-    places, coef_at, dual_at : callables
-        Take (k,) indices of nodes, return parameters (k,) and curves (m, k).
-    """
-
-    parameter: str
-    range: tuple[float, float]
-    breakpoints: Floats
-    feature_names: Sequence[str | int] | None
-    linear: bool
-    features: int
-    classes: NDArray[Any]
-    labels: Floats
-    coef: Callable[[Any], Floats]
-    dual: Callable[[Any], Floats]
-    check: Callable[[Any], object]
-    check_linear: Callable[[], None]
-    nodes: Floats
-    places: Callable[[NDArray[np.int64]], Floats]
-    coef_at: Callable[[NDArray[np.int64]], Floats]
-    dual_at: Callable[[NDArray[np.int64]], Floats]
-
-    def renamed(self, name: str, unit: float) -> Picture:
-        """Return the same path along another parameter: this one divided by ``unit``."""
-        if unit == 1.0:
-            return self._replace(parameter=name)
-        return self._replace(
-            parameter=name,
-            range=(self.range[0] / unit, self.range[1] / unit),
-            breakpoints=self.breakpoints / unit,
-            coef=lambda t: self.coef(np.multiply(t, unit)),
-            dual=lambda t: self.dual(np.multiply(t, unit)),
-            check=lambda t: self.check(np.multiply(t, unit)),
-            places=lambda nodes: self.places(nodes) / unit,
-        )
-
-
 class View(NamedTuple):
     """The part of the parameter's axis that is drawn.
 
@@ -112,53 +60,89 @@ class View(NamedTuple):
 
 
 def draw_path(
-    path: Picture,
+    path: RecordedPath,
     what: str | None,
     ax: Axes | None,
-    max_lines: int | None,
-    mark: float | None,
-    jumps: ArrayLike = (),
+    max_lines: int | None = None,
+    mark: float | None = None,
+    name: str | None = None,
+    unit: float = 1.0,
 ) -> Axes:
-    """Draw a path; see `SolutionPath.plot`. ``jumps`` are parameters at which it jumps."""
-    what = _checked_choice(path, what)
+    """Draw a path; see `SolutionPath.plot`.
+
+    The axis shows the path's parameter divided by ``unit``, under another name if one is given.
+    """
+    what, name = _checked_choice(path, what), path.parameter if name is None else name
     if max_lines is not None:
         check_number(max_lines, "max_lines", least=1, whole=True)
     _check_axes(ax)
     if mark is not None:
-        path.check(mark)
+        _check_mark(path, mark)
     view = _view(path, what, mark)
     t = _points(path.breakpoints, view)
-    curves = path.coef(t) if what == "coef" else path.dual(t)
+    curves = _curves(path, what, t)
     size = np.abs(curves).max(axis=1)
     drawn = _largest(size, max_lines) if what == "coef" else _spread(path, curves, max_lines)
     all_curves, curves = curves, curves[drawn]
     is_new = ax is None
     ax = _new_axes() if ax is None else ax
     if what == "coef":
-        weight = size if mark is None else np.abs(path.coef(mark))
+        weight = size if mark is None else np.abs(_curves(path, what, [mark])[:, 0])
         looks = _coef_looks(path, weight[drawn], drawn, _room(ax))
     else:
         looks = _dual_looks(path, drawn, len(all_curves))
-        _shade(ax, path, t, all_curves, drawn)
+        _shade(ax, path, t / unit, all_curves, drawn)
     at, left, right = _standing(path, what, view)
     left, right = left[drawn], right[drawn]
-    jump = np.isin(at, jumps)
+    jump = np.isin(at, path._jumps_at)
     t, curves = broken(t, curves, at, left, right, jump)
     for curve, look in zip(curves, looks, strict=True):
-        ax.plot(t, curve, **look)
-    _draw_jumps(ax, at[jump], left[:, jump], right[:, jump], looks)
+        ax.plot(t / unit, curve, **look)
+    _draw_jumps(ax, at[jump] / unit, left[:, jump], right[:, jump], looks)
     shaded = " (shaded: 80 % of rows)" if what == "dual" and len(drawn) < len(all_curves) else ""
     quantity = "coefficient" if what == "coef" else f"dual variable{shaded}"
-    _set_axes(ax, view, path.parameter, quantity, [mark])
-    if what == "dual" and view.log and path.parameter == "C":
-        _scale_like_costs(ax, np.nanmin(curves), np.nanmax(curves), view.low)
+    axis = view._replace(low=view.low / unit, high=view.high / unit)
+    place = None if mark is None else mark / unit
+    _set_axes(ax, axis, name, quantity, [place])
+    if what == "dual" and view.log and name == "C":
+        _scale_like_costs(ax, np.nanmin(curves), np.nanmax(curves), axis.low)
     if what == "coef" and view.log:
-        usual = path.coef(np.geomspace(*view[:2], POINTS_BETWEEN)[1:-1] if mark is None else [mark])
-        _make_room(ax, float(np.median(np.abs(usual).max(axis=0))), size.max())
-    if mark is not None:
-        _mark(ax, path.parameter, mark)
+        near = np.geomspace(*view[:2], POINTS_BETWEEN)[1:-1] if mark is None else [mark]
+        usual = np.abs(_curves(path, what, near)).max(axis=0)
+        _make_room(ax, float(np.median(usual)), size.max())
+    if place is not None:
+        _mark(ax, name, place)
     _legend(ax, is_new)
     return ax
+
+
+def _check_mark(path: RecordedPath, mark: float) -> None:
+    """Refuse what isn't one parameter of the path."""
+    if not single(mark):
+        raise ValueError(f"{path.parameter} must be one number, not {shown(mark)}.")
+    path._statement_parameters(mark)
+
+
+def _curves(path: RecordedPath, what: str, t: Any) -> Floats:
+    """Return coefficients, of all outputs, or duals at parameters: curves (m, k)."""
+    return _as_rows(path.coef(t)) if what == "coef" else path.dual(t)
+
+
+def _recorded(path: RecordedPath, what: str, nodes: NDArray[np.int64]) -> Floats:
+    """Return the same at recorded points."""
+    if what == "dual":
+        return path.duals_at(nodes)
+    return _as_rows(path._coefficients(path.variables_at(nodes)[0]))
+
+
+def _as_rows(coefficients: Floats) -> Floats:
+    """Return coefficients (d, k), or (o, d, k) of several outputs, as rows."""
+    return coefficients if coefficients.ndim == 2 else np.concatenate(coefficients)
+
+
+def _signs(path: RecordedPath) -> Floats | None:
+    """Return the sign of each sample's label; None in regression."""
+    return None if path.reading_or_none is None else path.reading_or_none.signs
 
 
 def _largest(size: Floats, max_lines: int | None) -> NDArray[np.int64]:
@@ -168,7 +152,7 @@ def _largest(size: Floats, max_lines: int | None) -> NDArray[np.int64]:
     )
 
 
-def _spread(path: Picture, curves: Floats, max_lines: int | None) -> NDArray[np.int64]:
+def _spread(path: RecordedPath, curves: Floats, max_lines: int | None) -> NDArray[np.int64]:
     """Return the rows whose duals are drawn: of each class some that move, spread by their mean."""
     n = len(curves)
     count = max_lines or (n if n <= ALL_DUALS else SOME_DUALS)
@@ -191,32 +175,34 @@ def _shares(sizes: list[int], count: int) -> list[int]:
     return [first, count - first][: len(sizes)]
 
 
-def _classes(path: Picture, n: int) -> list[NDArray[np.bool_]]:
+def _classes(path: RecordedPath, n: int) -> list[NDArray[np.bool_]]:
     """Return the members of each class; all samples in regression."""
-    if not len(path.classes):
+    signs = _signs(path)
+    if signs is None:
         return [np.full(n, True)]
-    return [members for members in (path.labels < 0, path.labels > 0) if members.any()]
+    return [members for members in (signs < 0, signs > 0) if members.any()]
 
 
-def _shade(ax: Axes, path: Picture, t: Floats, curves: Floats, drawn: Any) -> None:
+def _shade(ax: Axes, path: RecordedPath, t: Floats, curves: Floats, drawn: Any) -> None:
     """Shade the range of most duals of each class, if only some are drawn."""
     if len(drawn) == len(curves):
         return
+    signs = _signs(path)
     for members in _classes(path, len(curves)):
         low, high = np.quantile(curves[members], SHADED_QUANTILES, axis=0)
-        colour = PALETTE[int(bool(len(path.classes)) and path.labels[members][0] > 0)]
+        colour = PALETTE[int(signs is not None and signs[members][0] > 0)]
         ax.fill_between(t, low, high, color=colour, alpha=0.1, linewidth=0, zorder=0.5)
 
 
-def _checked_choice(path: Picture, what: str | None) -> str:
+def _checked_choice(path: RecordedPath, what: str | None) -> str:
     what = what if what is None else check_choice(what, "what", ("coef", "dual"))
     if what == "coef":
-        path.check_linear()
-    few = path.linear and path.features <= COEFS_BY_DEFAULT
+        path._check_linear()
+    few = path.linear and path.line.start.features <= COEFS_BY_DEFAULT
     return what or ("coef" if few else "dual")
 
 
-def _view(path: Picture, what: str, mark: float | None) -> View:
+def _view(path: RecordedPath, what: str, mark: float | None) -> View:
     """Return the informative part of the parameter's axis.
 
     A scale is drawn logarithmically if it spans a decade. It begins where coefficients become
@@ -227,7 +213,7 @@ def _view(path: Picture, what: str, mark: float | None) -> View:
     positive, log = nodes[nodes > 0.0], False
     if path.parameter not in UNIT_PARAMETERS and first >= 0.0 and len(positive):
         start = _start(positive)
-        if what == "coef" and not path.coef(first).any():
+        if what == "coef" and not path.coef([first]).any():
             start = _first_seen(path, start, high) if high > start else start
         log = high >= 10.0 * start
         low = start if log else low
@@ -250,14 +236,14 @@ def _start(places: Floats) -> float:
     return float(places[places >= least][0])
 
 
-def _first_seen(path: Picture, start: float, high: float) -> float:
+def _first_seen(path: RecordedPath, start: float, high: float) -> float:
     """Return where coefficients that begin at 0 reach a share of their usual size.
 
     The usual size is the median on a logarithmic axis, since they may be far larger at an end.
     """
     parameters = np.geomspace(start, high, POINTS_BETWEEN // 4)
     parameters[[0, -1]] = start, high
-    size = np.abs(path.coef(parameters)).max(axis=0)
+    size = np.abs(_curves(path, "coef", parameters)).max(axis=0)
     return float(parameters[max(int((size >= VISIBLE_SHARE * np.median(size)).argmax()) - 1, 0)])
 
 
@@ -276,18 +262,19 @@ def _points(nodes: Floats, view: View) -> Floats:
     return np.unique(np.concatenate([first, [low], inside, fill[1:-1], [high]]))
 
 
-def _standing(path: Picture, what: str, view: View) -> tuple[Floats, Floats, Floats]:
+def _standing(path: RecordedPath, what: str, view: View) -> tuple[Floats, Floats, Floats]:
     """Return recorded parameters in view with two points, and the values on both sides."""
-    new = np.append(True, np.diff(path.nodes) != 0.0)
+    nodes = path.points.t[:-1] if path.ray and len(path.points) > 1 else path.points.t
+    new = np.append(True, np.diff(nodes) != 0.0)
     first = np.flatnonzero(new)
     last = np.append(first[1:], len(new)) - 1
-    at = path.places(first)
+    at = path.scale.value(nodes[first])
     begin = 0.0 if view.zero else view.low
     kept = np.flatnonzero((last > first) & (at >= begin) & (at < view.high))
     if len(kept) > MAX_NODES:
         kept = kept[np.linspace(0, len(kept) - 1, MAX_NODES).astype(int)]
-    values = path.coef_at if what == "coef" else path.dual_at
-    at, left, right = at[kept], values(first[kept]), values(last[kept])
+    left, right = (_recorded(path, what, ends[kept]) for ends in (first, last))
+    at = at[kept]
     if len(at) > 1 and at[0] > at[-1]:  # the statement's parameter is an inverse
         at, left, right = at[::-1], right[:, ::-1], left[:, ::-1]
     return at, left, right
@@ -322,9 +309,9 @@ def _draw_jumps(
             ax.plot(np.tile(places, 2), ends, "o", color=colour, ms=3.0, mfc="none")
 
 
-def _coef_looks(path: Picture, size: Floats, drawn: Any, room: int) -> list[dict[str, Any]]:
+def _coef_looks(path: RecordedPath, size: Floats, drawn: Any, room: int) -> list[dict[str, Any]]:
     """Return the styles of coefficients' lines: the largest have names, colours and dashes."""
-    names = path.feature_names
+    names = None if path._several else path.feature_names
     looks: list[dict[str, Any]] = [{"color": UNNAMED_GREY, "linewidth": 0.7, "zorder": 1.5}] * len(
         size
     )
@@ -335,13 +322,14 @@ def _coef_looks(path: Picture, size: Floats, drawn: Any, room: int) -> list[dict
     return looks
 
 
-def _dual_looks(path: Picture, drawn: Any, n: int) -> list[dict[str, Any]]:
+def _dual_looks(path: RecordedPath, drawn: Any, n: int) -> list[dict[str, Any]]:
     """Return the styles of duals' lines, by the samples' classes."""
     thin = {"linewidth": 0.7, "alpha": 0.7}
-    side = path.labels > 0 if len(path.classes) else np.full(n, False)
+    signs = _signs(path)
+    side = np.full(n, False) if signs is None else signs > 0
     looks, named = [], set()
     for positive in side[drawn].tolist():
-        label = [str(path.classes[int(positive)])] if len(path.classes) else []
+        label = [] if signs is None else [str(path.reading.classes[int(positive)])]
         if len(drawn) < n:
             label.append(f"{(side[drawn] == positive).sum()} of {(side == positive).sum()} rows")
         new = {"label": ": ".join(label)} if label and positive not in named else {}

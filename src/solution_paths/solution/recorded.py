@@ -178,6 +178,25 @@ class RecordedPath:
             nodes = np.minimum(nodes, max(len(self.points) - 2, 0))
         return self.statement.variables(self.points.at(nodes, self.statement.held))
 
+    def duals_at(self, nodes: Places) -> Floats:
+        """Return the duals (n, k) of the first group of losses at recorded points, see `dual`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from solution_paths import svm_path
+        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> path.duals_at(np.array([0])).tolist()
+        [[0.0], [0.0], [0.0], [0.0]]
+        """
+        duals = self.statement.answer(self.points.at(nodes))[2][0].T
+        return self._of_labels(self._scaled_duals(duals, self.points.t[nodes], 0), 0)
+
+    @property
+    def _jumps_at(self) -> list[float]:
+        """The parameters at which the path jumps."""
+        return []
+
     def _at(self, t: float | Parameters) -> tuple[Floats, Floats]:
         """Return w (k, d) and v (k, r) at parameters."""
         return self._variables(self._statement_parameters(t))

@@ -28,6 +28,7 @@ from solution_paths import (
     drlad_grid,
     l1_svm_path,
     lasso_path,
+    logistic_path,
     outlier_svm_path,
     quantile_svm_path,
     svm_path,
@@ -54,8 +55,9 @@ PATHS = {
     "inverse": lambda: dm_ksvm_path(X, Y, 3.0),
     "weights": lambda: weighted_svm_path(X, Y, 1.0, WEIGHTS),
     "jumps": lambda: outlier_svm_path(X, Y, 5.0, homotopy="s"),
+    "logistic": lambda: logistic_path(X, Y, lam_min=0.01),
 }
-SCALES = {"svm", "svm, rbf", "svm, raw units", "lasso", "l1", "inverse"}
+SCALES = {"logistic", "svm", "svm, rbf", "svm, raw units", "lasso", "l1", "inverse"}
 
 
 @pytest.fixture(autouse=True)

@@ -775,7 +775,7 @@ def dual_path(cell: Cell, rows: Rows, report: Report) -> None:
     )
     _add_path(rows, path, 50, {"homotopy": "theta"})
     nodes = _distinct_points(path)
-    duals, t = path.recorded_duals[:, nodes], path.points.t[nodes]
+    duals, t = path.duals_at(nodes), path.points.t[nodes]
     moved = np.abs(np.diff(duals, axis=1)).sum(axis=1)
     for i in np.sort(np.argsort(-moved, kind="stable")[:5]):
         rows.add_curve(f"dual {i + 1}", t, duals[i], method="op_theta")
