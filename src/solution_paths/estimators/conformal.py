@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..solution.conformal import ConformalPath, conformal_paths
 from ..solution.conformal_labels import ConformalLabels, conformal_labels
@@ -21,7 +21,9 @@ from ..validation import Floats, Rows, check_flag, check_index, check_vector, pl
 from .bases import BaseEstimator, ClassifierMixin, RegressorMixin
 from .checking import Folds, estimator
 from .classifiers import L1SVC, PathSVC
+from .curved import PathLogisticRegression
 from .lasso import PathLasso
+from .quantiles import MEDIAN, PathQuantileRegressor
 from .regression import HuberPath, KernelQuantileRegressor, PathElasticNet, PathSVR
 from .robust import DrLAD
 from .sparse import ElasticNetSVC
@@ -36,11 +38,15 @@ def _of_mean(value: float, n: int, count: int) -> float:
     return value * count / n
 
 
+def _median(value: float, n: int, count: int) -> float:
+    return MEDIAN
+
+
 class _Parameter(NamedTuple):
     """An estimator's parameter, the argument that limits its path, and its value on other paths.
 
     On the path of n rows, ``place(value, n, count)`` is where the model of ``count`` rows is.
-    ``other_penalty`` names a second penalty of the mean loss.
+    ``other_penalty`` names a penalty of the mean loss that stands still on the path.
     """
 
     name: str
@@ -55,12 +61,14 @@ ESTIMATORS: dict[type, _Parameter] = {
     HuberPath: _Parameter("lam", "lam_min", _same),
     PathSVR: _Parameter("C", "C_max", _same),
     KernelQuantileRegressor: _Parameter("lam", "lam_min", _of_mean),
+    PathQuantileRegressor: _Parameter("lam", "lam_min", _median, "lam"),
     DrLAD: _Parameter("s", "s_max", _same, "lam2"),
 }
 CLASSIFIERS: dict[type, _Parameter] = {
     PathSVC: _Parameter("C", "C_max", _same),
     L1SVC: _Parameter("lam", "lam_min", _same),
     ElasticNetSVC: _Parameter("lam1", "lam1_min", _of_mean, "lam2"),
+    PathLogisticRegression: _Parameter("lam", "lam_min", _same),
 }
 PATH_MARGIN = 2.0  # factor by which a path goes beyond its parameter, for models of n - 1 rows
 
@@ -93,12 +101,11 @@ class _Conformal(BaseEstimator):
         check_index(X, y, "y")
         self.estimator_ = self._model().fit(X, y)
         path, value = self.estimator_.path_, float(getattr(self.estimator, parameter.name))
-        first = path[0] if isinstance(path, list) else path
-        n = first.line.start.losses[0].pieces.knots.shape[0]
+        n = _num_samples(X)
         penalty = (
             getattr(self.estimator, parameter.other_penalty) if parameter.other_penalty else 0.0
         )
-        if penalty:
+        if penalty and getattr(self.estimator, "penalty", "") is not None:
             changed = {parameter.other_penalty: _of_mean(penalty, n, n + self._change)}
             path = self._model().set_params(**changed).fit(X, y).path_
         self._path, self._place = path, parameter.place(value, n, n + self._change)
@@ -129,12 +136,18 @@ class _Conformal(BaseEstimator):
             known = ", ".join(sorted(kind.__name__ for kind in self._known))
             raise ValueError(
                 f"{name} takes one of {known}, not {type(self.estimator).__name__}; of another "
-                "model use conformal_path, conformal_labels or leave_one_out with its path."
+                "model use conformal_path, conformal_labels or leave_one_out with its path, or "
+                "ConditionalConformal, which takes any regression."
             )
         if self.estimator.cv is not None:
             raise ValueError(
                 f"The estimator's {parameter.name} must not be chosen by the rows that {name} is "
                 f"fitted to: choose it by others, and give it with cv=None."
+            )
+        if getattr(self.estimator, "noncrossing", False):
+            raise ValueError(
+                f"With noncrossing=True the median depends on other quantiles: give {name} an "
+                "estimator with noncrossing=False, whose median is fitted by itself."
             )
         kernel, gamma = (getattr(self.estimator, part, None) for part in ("kernel", "gamma"))
         if kernel in ("rbf", "poly") and not isinstance(gamma, Real):
@@ -195,9 +208,11 @@ class FullConformal(RegressorMixin, _Full):
 
     Parameters
     ----------
-    estimator : PathLasso, PathElasticNet, HuberPath, PathSVR, KernelQuantileRegressor or DrLAD
-        Its parameter must be given, not chosen by ``cv``, and with a kernel ``gamma`` must be a
-        number: values taken from the rows would treat the new row differently.
+    estimator : regression
+        PathLasso, PathElasticNet, HuberPath, PathSVR, DrLAD, KernelQuantileRegressor (residuals are
+        those of its quantile) or PathQuantileRegressor (those of the median). Its parameter must be
+        given, not chosen by ``cv``, and with a kernel ``gamma`` must be a number: values taken from
+        the rows would treat the new row differently.
     alpha : float, default 0.1
         The share of responses that may be missed.
     groups : callable, optional
@@ -270,7 +285,7 @@ class FullConformal(RegressorMixin, _Full):
 
 @estimator
 class FullConformalClassifier(ClassifierMixin, _Full):
-    """Full conformal prediction of labels around an SVM, exact.
+    """Full conformal prediction of labels around an SVM or a logistic regression.
 
     For each new row the SVM, or each class's SVM against the rest, is refitted to all n + 1 rows
     with each label. The set holds the labels for which the row's margin is not among the least. It
@@ -279,8 +294,10 @@ class FullConformalClassifier(ClassifierMixin, _Full):
 
     Parameters
     ----------
-    estimator : PathSVC, L1SVC or ElasticNetSVC
-        See `FullConformal`; ``class_weight`` may be a dict.
+    estimator : PathSVC, L1SVC, ElasticNetSVC or PathLogisticRegression
+        See `FullConformal`; ``class_weight`` may be a dict. SVMs are refitted exactly, logistic
+        regressions (of two classes) within a bound that decides all comparisons but those of
+        scores that are equal to half of the digits or more, see `ConformalLabels`.
     alpha : float, default 0.1
         The share of labels that may be missed.
     groups : callable, optional

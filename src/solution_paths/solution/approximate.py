@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..glm import LOSSES, Lines
+from ..problem import Problem
 from ..validation import Floats, Rows, check_counts, check_shares
-from ..verify import curved
+from ..verify import Answer, curved
 from ..verify.verdict import SAID, Certificate, Verdict, statuses, worst_of
 from . import evaluation
 from .archive import File, read_archive, write_archive
@@ -43,6 +44,25 @@ class GapCertificate(Certificate):
     """
 
     limit: float = 0.0
+
+    @classmethod
+    def of(cls, s: Floats, gap: Floats, rounding: Floats, limit: float) -> GapCertificate:
+        """Return the certificate of points at parameters s (K,), given gaps and their rounding."""
+        gap, rounding = (np.where(np.isnan(v), np.inf, v) for v in (gap, rounding))
+        bounds = gap + rounding
+        states = statuses(gap, rounding, 0.0, limit)
+        return cls(
+            np.nan,
+            float(gap.max()),
+            float(rounding.max()),
+            np.nan,
+            float(s[gap.argmax()]),
+            len(s),
+            status=worst_of(*states.tolist()),
+            error=float(bounds.max()),
+            error_at=float(s[bounds.argmax()]),
+            limit=limit,
+        )
 
     @property
     def reliable(self) -> bool:
@@ -249,20 +269,14 @@ class ApproximatePath(SolutionPath):
         return s, Verdict.together(verdicts)
 
     def _summary(self, s: Floats, verdict: Verdict) -> Certificate:
-        gap, rounding = (np.where(np.isnan(v), np.inf, v) for v in (verdict.gap, verdict.rounding))
-        bounds = gap + rounding
-        states = statuses(gap, rounding, 0.0, self.eps)
-        return GapCertificate(
-            np.nan,
-            float(gap.max()),
-            float(rounding.max()),
-            np.nan,
-            float(s[gap.argmax()]),
-            len(s),
-            status=worst_of(*states.tolist()),
-            error=float(bounds.max()),
-            error_at=float(s[bounds.argmax()]),
-            limit=self.eps,
+        return GapCertificate.of(s, verdict.gap, verdict.rounding, self.eps)
+
+    def stated_at(self, t: float = MISSING) -> tuple[Problem, Answer]:
+        """Raise an error: curved losses aren't stated as a `Problem`."""
+        raise ValueError(
+            "The losses of this path are curved, so that its optima follow no lines: leave rows "
+            'out by cv="loo" of its estimator, take sets of labels from conformal_labels, and '
+            "intervals from ConditionalConformal."
         )
 
     def save(self, file: File) -> None:

@@ -1,7 +1,8 @@
 """Full conformal prediction of labels: classifiers refitted with a new row of each label.
 
 From the optimum of the n rows the new row's loss grows from zero. So each label of each new row
-takes one short path for each classifier: one of two classes, or one for each class.
+takes one short path for each classifier: one of two classes, or one for each class. Logistic
+regressions are refitted by Newton's method, see `conformal_curved`.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from ..problem import Pieces, Problem
 from ..problem.bundle import Bundle
 from ..validation import Floats, Rows, check_choice, check_X
 from ..verify import Answer, judge
-from ..verify.verdict import Certificate, Verdict, summary
+from ..verify.verdict import GAP_LIMIT, Certificate, Verdict, summary
+from .approximate import ApproximatePath, GapCertificate
 from .conformal import Groups, alike_of, batches, check_new_rows, has_rows, most_of, with_rows
+from .conformal_curved import compared
 from .follow import CHECKS, remedy_for, report
 from .labels import indices
 from .leave_one_out import known_labels
@@ -40,35 +43,60 @@ class ConformalLabels:
         For each new row and label: the share of the n + 1 rows (of those compared) whose margin is
         at most the new row's, in the classifiers that are fitted to all of them. A row's margin is
         the decision for its label less the largest one for another label.
+        Rows that can't be told from ties count.
     counts : (m, k) array
         The number of rows that are compared, the new one included.
+    undecided : (m, k) array
+        The number of rows that can't be told from ties: 0 where losses are piecewise linear. In a
+        logistic regression scores are known within a bound. Those that aren't equal rows and are
+        nearer to the new row's than that may be smaller: the exact p-value is at most p, and at
+        least ``p - undecided / counts``.
     """
 
     classes: NDArray[Any]
     p: Floats
     counts: NDArray[np.int64]
-    _verdict: Verdict
+    undecided: NDArray[np.int64]
+    _certificate: Certificate
 
     def prediction_sets(self, alpha: float = 0.1) -> list[NDArray[Any]]:
         """Return the labels of each new row whose p-value is above alpha: none, one or several.
 
-        With exchangeable rows they contain the true label with probability >= 1 - alpha.
+        With exchangeable rows they contain the true label with probability >= 1 - alpha. Labels
+        that may be in a set are: see `certain`.
 
         Parameters
         ----------
         alpha : float, default 0.1
             The share of labels that may be missed.
         """
-        limit = np.vectorize(lambda count: most_of(alpha, count), otypes=[np.int64])(self.counts)
-        inside = np.rint(self.p * self.counts) > limit
+        inside = self._ranks() > self._limits(alpha)
         return [self.classes[row] for row in inside]
+
+    def certain(self, alpha: float = 0.1) -> NDArray[np.bool_]:
+        """Tell, (m, k), which labels are certainly in or out of the exact sets.
+
+        Parameters
+        ----------
+        alpha : float, default 0.1
+            The share of labels that may be missed.
+        """
+        limits = self._limits(alpha)
+        return (self._ranks() > limits) == (self._ranks() - self.undecided > limits)
+
+    def _ranks(self) -> Floats:
+        return np.rint(self.p * self.counts)
+
+    def _limits(self, alpha: float) -> NDArray[np.int64]:
+        limits = np.vectorize(lambda count: most_of(alpha, count), otypes=[np.int64])
+        return np.asarray(limits(self.counts))
 
     def certify(self) -> Certificate:
         """Return the certificate of the classifiers of n + 1 rows: see `SolutionPath.certify`.
 
         Its parameters are their indices: for each new row those of each classifier.
         """
-        return summary(np.arange(float(len(self._verdict.primal))), self._verdict)
+        return self._certificate
 
 
 def conformal_labels(
@@ -89,7 +117,7 @@ def conformal_labels(
         Path of a classifier of two classes whose rows have piecewise linear losses, the same for
         all rows of a label (`svm_path`, `l1_svm_path`, `drsvm_path`, ...), in any parameter. Of
         more classes one path for each against all others, in the order of sorted labels, as
-        `PathSVC` has them.
+        `PathSVC` has them. Or a `logistic_path`, of two classes.
     t : float
         The value of its parameter; see `conformal_path`.
     y : (n,) array
@@ -101,7 +129,8 @@ def conformal_labels(
     by_label : bool, default False
         Whether rows are compared only with those of the same label, so that each label is covered.
     check : {"warn", "raise", "ignore"}
-        What to do if a classifier of n + 1 rows has an error above 1e-6; all are judged.
+        What to do if a classifier of n + 1 rows has an error above 1e-6, or a logistic regression
+        a gap above 1e-9 of the best constant's objective; all are judged.
 
     Returns
     -------
@@ -134,6 +163,8 @@ def conformal_labels(
     True
     """
     check_choice(check, "check", CHECKS)
+    if isinstance(path, ApproximatePath):
+        return _logistic(path, t, y, X_new, groups, by_label, check)
     paths = [path] if isinstance(path, SolutionPath) else list(path)
     problems = [_stated(one, t) for one in paths]
     classes, codes = _classes(paths, problems, y)
@@ -167,7 +198,36 @@ def conformal_labels(
                 p[k, label], counts[k, label] = _p_value(f, codes, rows, row, label)
     verdict = Verdict.together(verdicts)
     _report(verdict, paths[0], check, len(verdict.primal) // m)
-    return ConformalLabels(classes, p, counts, verdict)
+    certificate = summary(np.arange(float(len(verdict.primal))), verdict)
+    return ConformalLabels(classes, p, counts, np.zeros_like(counts), certificate)
+
+
+def _logistic(
+    path: ApproximatePath,
+    t: float,
+    y: ArrayLike,
+    X_new: Rows,
+    groups: Groups,
+    by_label: bool,
+    check: str,
+) -> ConformalLabels:
+    """Do the same for a logistic regression, whose optima are known within a gap."""
+    if path.reading.kind not in SIGNS:
+        raise ValueError("conformal_labels is for classifiers; this path is of counts.")
+    n, classes, rows = len(path.y), np.asarray(path.reading.classes), path.reading.checked(X_new)
+    codes = indices(classes, known_labels(y, n, classes))
+    alike = alike_of(groups, n, rows.shape[0])
+    p, undecided, counts, gap, rounding = compared(path, t, codes, rows, alike, by_label)
+    numbers = np.arange(float(len(gap)))
+    certificate = GapCertificate.of(numbers, gap, rounding, GAP_LIMIT)
+    if check != "ignore" and not certificate.reliable:
+        message = (
+            f"A classifier with new row {int(certificate.error_at) // 2} may be inaccurate: its "
+            f"gap is up to {certificate.error:.1e} of the best constant's objective; choose a "
+            "larger lam, or scale the columns of X alike."
+        )
+        report(message, path, check)
+    return ConformalLabels(classes, p, counts, undecided, certificate)
 
 
 def _stated(path: SolutionPath, t: float) -> Problem:

@@ -15,12 +15,17 @@ LONG: Any = np.longdouble
 
 
 class Gaps(NamedTuple):
-    """Objectives of B points, their gap, and a bound of its rounding error: (B,) each."""
+    """Objectives of B points, their gap, and a bound of its rounding error: (B,) each.
+
+    And the feasible duals, (n, B) for rows of positive weight: minus derivatives of losses as they
+    are without weights.
+    """
 
     primal: Floats
     dual: Floats
     gap: Floats
     rounding: Floats
+    duals: Floats
 
 
 class _Logistic:
@@ -131,7 +136,7 @@ def gaps(
     rounding = terms * np.finfo(LONG).eps * (sum(sizes) + 2 * moved)
     primal = (m * sum(losses)).sum(axis=0) + penalty.sum(axis=0)
     dual = -(m * sum(conjugates)).sum(axis=0) - conjugate.sum(axis=0)
-    results = (primal, dual, primal - dual, rounding)
+    results = (primal, dual, primal - dual, rounding, u)
     return Gaps(*(np.asarray(term, dtype=np.float64) for term in results))
 
 

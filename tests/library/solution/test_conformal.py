@@ -32,6 +32,9 @@ ESTIMATORS = {
     "SVR": paths.PathSVR(C=0.7, epsilon=0.2),
     "SVR with a kernel": paths.PathSVR(C=2.0, epsilon=0.2, **RBF),
     "quantile": paths.KernelQuantileRegressor(tau=0.7, lam=0.05, **RBF),
+    "median, l1": paths.PathQuantileRegressor(lam=0.03, penalty="l1"),
+    "median, ridge": paths.PathQuantileRegressor(lam=0.05),
+    "median": paths.PathQuantileRegressor(penalty=None),
     "LAD": paths.DrLAD(s=1.1),
     "LAD with a ridge": paths.DrLAD(s=1.1, lam2=0.3),
 }
@@ -354,6 +357,8 @@ def test_what_depends_on_the_rows_is_refused():
         FullConformal(paths.PathSVR(kernel="rbf", gamma="scale")).fit(X, y)
     with pytest.raises(ValueError, match="FullConformal takes one of DrLAD, "):
         FullConformal(paths.PathSVC()).fit(X, y > 0)
+    with pytest.raises(ValueError, match="give FullConformal an estimator with noncrossing=False"):
+        FullConformal(paths.PathQuantileRegressor(noncrossing=True)).fit(X, y)
     with pytest.raises(ValueError, match="FullConformalClassifier takes one of ElasticNetSVC, "):
         FullConformalClassifier(paths.PathLasso()).fit(X, y > 0)
     with pytest.raises(ValueError, match=r"class_weight=.balanced. would be taken"):
