@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from dataclasses import replace
 
 import numpy as np
@@ -51,6 +52,13 @@ def test_page_and_csv_files_agree(page):
         nothing = "/ — ⬜ ∅" in section and not re.search(r"\* / [^—]", section)
         if "[CSV](" in section and not nothing:
             assert re.search(r"^Suite `(paper|quick)`\. .*\b\d+ splits?\..* \[CSV\]", section, re.M)
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a git checkout")
+def test_git_keeps_all_that_the_pages_consist_of():
+    listing = ["git", "ls-files", "--others", "--exclude-standard", "docs/results"]
+    left_out = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True)
+    assert left_out.stdout.splitlines() == []
 
 
 def test_the_readmes_block_is_of_these_pages():
