@@ -14,10 +14,9 @@ from ..validation import Floats, Rows, check_counts, check_shares
 from ..verify import Answer, curved
 from ..verify.verdict import SAID, Certificate, Verdict, statuses, worst_of
 from . import evaluation
-from .archive import File, read_archive, write_archive
+from .archive import Arrays, File, Store, read_archive, write_archive
 from .curves import Curve
 from .metrics import Judge, Metric
-from .model import put_matrix, take_matrix
 from .path import SolutionPath
 from .points import Places, Points
 from .reading import Reading
@@ -27,7 +26,7 @@ from .storage import put_reading, take_reading
 FORMAT = 2
 LOSSES_JUDGED = 1_000_000  # losses that are judged together
 CURVED_METRICS = ("log_loss", "deviance")  # means of the losses themselves
-OPTIONS = ("loss", "l1_ratio", "eps")
+STORED = ("X", "y", "weights", "loss", "l1_ratio", "eps")
 
 
 @dataclass(frozen=True)
@@ -281,27 +280,25 @@ class ApproximatePath(SolutionPath):
 
     def save(self, file: File) -> None:
         """Write the path, with its data, to an .npz file (no pickles inside), atomically."""
-        content = {k: np.asarray(v) for k, v in self.lines._asdict().items()}
-        content |= {"y": self.y, "weights": self.weights}
+        store = Store({k: np.asarray(v) for k, v in self.lines._asdict().items()})
         meta = {
             "kind": type(self).__name__,
             "format": FORMAT,
-            "X": put_matrix(self.X, "X", content),
-            "reading": put_reading(self.reading, content),
-            **{k: getattr(self, k) for k in OPTIONS},
+            "reading": put_reading(self.reading, store),
+            **{k: store.put(getattr(self, k), k) for k in STORED},
         }
-        write_archive(file, meta, content)
+        write_archive(file, meta, store.arrays)
 
     @classmethod
     def load(cls, file: File) -> ApproximatePath:
         """Read a path that `save` wrote, from a file's name or a binary file object."""
 
-        def build(meta: dict[str, Any], content: dict[str, Any]) -> ApproximatePath:
-            reading = take_reading(meta["reading"], content)
+        def build(meta: dict[str, Any], arrays: Arrays) -> ApproximatePath:
+            store = Store(arrays)
+            reading = take_reading(meta["reading"], store)
             assert reading is not None
-            X, y = take_matrix(meta["X"], "X", content), content["y"]
-            lines = Lines(*(content[k] for k in Lines._fields))
-            options = {k: meta[k] for k in OPTIONS}
-            return cls(X, y, lines, reading, weights=content["weights"], **options)
+            lines = Lines(*(arrays[k] for k in Lines._fields))
+            stored = {k: store.take(meta.get(k), k) for k in STORED}
+            return cls(lines=lines, reading=reading, **stored)
 
         return read_archive(file, build, cls.__name__, FORMAT)

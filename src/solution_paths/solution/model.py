@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from ..problem import L1Constraint, Line, Losses, Pieces, Problem, Product, Repeated
-from ..problem.maps import entries
+from ..problem import L1Constraint, Line, Losses, Pieces, Problem
 from ..validation import Floats
-
-Arrays = dict[str, Any]
+from .archive import Arrays, Store, within
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,122 +75,65 @@ class Affine:
         )
 
 
-def with_numbers(problem: Problem, numbers: dict[str, Floats]) -> Problem:
+def with_numbers(problem: Problem, numbers: Arrays) -> Problem:
     """Return a problem with other numbers, and the same matrices."""
+    return _problem(numbers, dict(problem.matrices()) | {"features": problem.features})
+
+
+def _problem(numbers: Arrays, constants: dict[str, Any]) -> Problem:
+    """Return a problem from its numbers, its matrices and its count of features, by name."""
 
     def pieces(name: str) -> Pieces:
-        prefix = f"{name}."
-        fields = {k.removeprefix(prefix): v for k, v in numbers.items() if k.startswith(prefix)}
-        return Pieces(**fields)
+        return Pieces(**within(numbers, f"{name}."))
 
-    groups = [replace(g, pieces=pieces(f"losses[{k}]")) for k, g in enumerate(problem.losses)]
-    constraint = problem.constraint
-    if constraint is not None:
-        constraint = L1Constraint(float(numbers["constraint.radius"]), constraint.free)
-    return replace(
-        problem,
-        losses=groups,
-        penalty=None if problem.penalty is None else pieces("penalty"),
-        linear=numbers["linear"],
-        constraint=constraint,
-    )
-
-
-# -- to arrays and back -----------------------------------------------------------------------
-
-
-def to_arrays(model: Affine) -> tuple[dict[str, Any], Arrays]:
-    """Return a model as plain values and arrays."""
-    problem, arrays = model.start, numbers_of(model)
-    plain: dict[str, Any] = {
-        "t0": model.t0,
-        "ridge": problem.ridge,
-        "features": problem.features,
-        "groups": len(problem.losses),
-        "penalty": problem.penalty is not None,
-        "constraint": problem.constraint is not None,
-    }
-    for name, matrix in problem.matrices():
-        if name != "ridge" and matrix is not None:
-            plain[name] = put_matrix(matrix, name, arrays)
-    return plain, arrays
-
-
-def numbers_of(model: Affine) -> Arrays:
-    """Return the arrays of a model without its matrices."""
-    arrays = {"places": model.places}
-    arrays |= {f"start/{name}": array for name, array in model.start.numbers()}
-    arrays |= {f"rate/{name}": array for name, array in model.rates.items()}
-    arrays |= {f"low/{name}": array for name, array in model.low.items()}
-    return arrays | {f"value/{name}": array for name, array in model.values.items()}
-
-
-def with_arrays(model: Affine, arrays: Arrays) -> Affine:
-    """Return the model with the same matrices and other numbers."""
-    start = with_numbers(model.start, _within(arrays, "start/"))
-    rates, low, values = (_within(arrays, f"{part}/") for part in ("rate", "low", "value"))
-    return Affine(start, model.t0, rates, low, arrays["places"], values)
-
-
-def from_arrays(plain: dict[str, Any], arrays: Arrays) -> Affine:
-    """Return a model from the output of `to_arrays`."""
-    numbers = _within(arrays, "start/")
-
-    def pieces(name: str) -> Pieces:
-        return Pieces(**_within(numbers, f"{name}."))
-
-    def matrix(name: str) -> Any:
-        return take_matrix(plain[name], name, arrays) if name in plain else None
-
-    groups = []
-    for k in range(plain["groups"]):
-        name = f"losses[{k}]"
-        groups.append(Losses(pieces(name), matrix(f"{name}.X"), matrix(f"{name}.free")))
+    groups: list[Losses] = []
     constraint = None
-    if plain["constraint"]:
-        constraint = L1Constraint(float(numbers["constraint.radius"]), matrix("constraint.free"))
-    problem = Problem(
+    while (name := f"losses[{len(groups)}]") + ".knots" in numbers:
+        groups.append(Losses(pieces(name), constants[f"{name}.X"], constants[f"{name}.free"]))
+    if "constraint.radius" in numbers:
+        radius = float(numbers["constraint.radius"])
+        constraint = L1Constraint(radius, constants["constraint.free"])
+    return Problem(
         groups,
-        pieces("penalty") if plain["penalty"] else None,
-        ridge=plain["ridge"],
+        pieces("penalty") if "penalty.knots" in numbers else None,
+        ridge=float(constants["ridge"]),
         linear=numbers["linear"],
         constraint=constraint,
-        kernel=matrix("kernel"),
-        factor=matrix("factor"),
-        features=plain["features"],
+        kernel=constants.get("kernel"),
+        features=constants["features"],
+        factor=constants.get("factor"),
     )
-    rates, low, values = (_within(arrays, f"{part}/") for part in ("rate", "low", "value"))
-    low = {name: low.get(name, np.zeros_like(rate)) for name, rate in rates.items()}
-    return Affine(problem, plain["t0"], rates, low, arrays["places"], values)
 
 
-def _within(arrays: Arrays, prefix: str) -> Arrays:
-    return {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+def put_models(models: Sequence[Affine], store: Store) -> dict[str, Any]:
+    """Put models with the same matrices into a store; return what is plain of them."""
+    problem = models[0].start
+    for prefix, model in zip(_prefixes(len(models)), models, strict=True):
+        numbers = dict(model.start.numbers())
+        parts = {"start": numbers, "rate": model.rates, "low": model.low, "value": model.values}
+        for part, arrays in parts.items():
+            store.arrays |= {f"{prefix}/{part}/{name}": array for name, array in arrays.items()}
+        store.arrays[f"{prefix}/places"] = model.places
+    plain = {"t0": models[0].t0, "features": problem.features}
+    matrices = {k: store.put(matrix, f"problem/{k}") for k, matrix in problem.matrices()}
+    return plain | {k: how for k, how in matrices.items() if how is not None}
 
 
-def put_matrix(X: Any, name: str, arrays: Arrays) -> Any:
-    """Put a matrix into arrays; return a description for `take_matrix`."""
-    if isinstance(X, Product):
-        return [put_matrix(factor, f"{name}/{k}", arrays) for k, factor in enumerate(X.factors)]
-    if isinstance(X, Repeated):
-        return {"times": X.times, "of": put_matrix(X.X, f"{name}/of", arrays)}
-    X = entries(X) if not isinstance(X, np.ndarray) else X
-    if sp.issparse(X):
-        arrays |= {f"{name}/{part}": getattr(X, part) for part in ("data", "indices", "indptr")}
-        return {"shape": list(X.shape)}
-    arrays[name] = X
-    return "dense"
-
-
-def take_matrix(how: Any, name: str, arrays: Arrays) -> Any:
-    """Return a matrix that `put_matrix` put into arrays."""
-    if isinstance(how, list):
-        return Product(
-            *(take_matrix(factor, f"{name}/{k}", arrays) for k, factor in enumerate(how))
+def take_models(plain: dict[str, Any], count: int, store: Store) -> list[Affine]:
+    """Return the models that `put_models` put into a store."""
+    constants = {k: store.take(how, f"problem/{k}") for k, how in plain.items()}
+    models = []
+    for prefix in _prefixes(count):
+        start, *moving = (
+            within(store.arrays, f"{prefix}/{part}/") for part in ("start", "rate", "low", "value")
         )
-    if isinstance(how, dict) and "times" in how:
-        return Repeated(take_matrix(how["of"], f"{name}/of", arrays), how["times"])
-    if isinstance(how, dict):
-        parts = tuple(arrays[f"{name}/{part}"] for part in ("data", "indices", "indptr"))
-        return sp.csr_array(parts, shape=tuple(how["shape"]))
-    return arrays[name]
+        rates, low, values = moving
+        places = store.arrays[f"{prefix}/places"]
+        problem = _problem(start, constants)
+        models.append(Affine(problem, plain["t0"], rates, low, places, values))
+    return models
+
+
+def _prefixes(count: int) -> list[str]:
+    """Return the beginnings of names of the arrays of each model."""
+    return ["problem", *(f"branch{k}" for k in range(1, count))]

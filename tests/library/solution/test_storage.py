@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from helpers import DATA
 from solution_paths import (
     OutlierPath,
     PathError,
@@ -19,7 +20,9 @@ from solution_paths import (
     drlad_path,
     drsvm_path,
     lasso_path,
+    noncrossing_quantiles_path,
     outlier_svr_path,
+    poisson_path,
     quantile_svm_path,
     svm_path,
     update_instances,
@@ -233,6 +236,60 @@ def test_a_file_with_broken_indices_is_no_path(tmp_path):
     np.savez(tmp_path / "p.npz", **content)
     with pytest.raises(ValueError, match="is not a path written by SolutionPath"):
         SolutionPath.load(tmp_path / "p")
+
+
+# -- files of the format ----------------------------------------------------------------------
+
+ROWS = np.array([[-2.0, 1.0], [-1.0, 0.0], [0.0, 2.0], [1.0, -1.0], [2.0, 0.5], [3.0, 1.5]])
+VALUES = np.array([-1.0, 0.5, 0.0, 1.0, 2.5, 9.0])
+SIGNS = np.array([0, 0, 1, 0, 1, 1])
+FAR = 100.0 + ROWS @ ROWS.T
+# The paths in tests/data/saved, which were written at commit f47a0d84.
+SAVED = {
+    "names": lambda: svm_path(
+        pd.DataFrame(ROWS, columns=["a", "b"]), np.where(SIGNS > 0, "yes", "no")
+    ),
+    "flat_kernel": lambda: svm_path(ROWS, SIGNS, kernel="rbf", gamma=1e-3),
+    "far_kernel": lambda: svm_path(FAR, SIGNS, kernel="precomputed"),
+    "penalty": lambda: lasso_path(sp.csr_array(ROWS), VALUES),
+    "constraint": lambda: drlad_path(ROWS, VALUES, lam2=0.1),
+    "levels": lambda: noncrossing_quantiles_path(ROWS, VALUES, [0.2, 0.8]),
+    "jumps": lambda: outlier_svr_path(ROWS, VALUES, 1.0, s=2.0),
+    "counts": lambda: poisson_path(ROWS, SIGNS, lam_min=0.05, eps=1e-2),
+}
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_files_that_were_written_are_read_and_a_copy_holds_the_same(name):
+    path, copied = SAVED[name](), io.BytesIO()
+    stored = type(path).load(DATA / "saved" / name)
+    stored.save(copied)
+    again = type(path).load(io.BytesIO(copied.getvalue()))
+    t = np.append(path.breakpoints, 0.7 * path.breakpoints[1:] + 0.3 * path.breakpoints[:-1])
+    rows = FAR[:3] if name == "far_kernel" else ROWS[:3] + 0.1
+    for loaded, error in ((stored, 1e-9), (again, 0.0)):
+        known = path if error else stored
+        assert (type(loaded), loaded.parameter) == (type(path), path.parameter)
+        assert (loaded.range, loaded.feature_names) == (path.range, path.feature_names)
+        np.testing.assert_allclose(loaded.breakpoints, known.breakpoints, error, error)
+        for read in ("dual", "free"):
+            values = getattr(loaded, read)(t)
+            np.testing.assert_allclose(values, getattr(known, read)(t), error, error)
+        decisions = loaded.decision_function(rows, t)
+        np.testing.assert_allclose(decisions, known.decision_function(rows, t), error, error)
+        np.testing.assert_array_equal(loaded.predict(rows, t[-1]), path.predict(rows, t[-1]))
+        assert loaded.certify(at_breakpoints=True).ok
+
+
+def test_matrices_that_groups_share_are_kept_once_and_shared_again():
+    path, file = SAVED["levels"](), io.BytesIO()
+    path.save(file)
+    rows = path.line.start.losses[0].X.X
+    with np.load(io.BytesIO(file.getvalue())) as archive:
+        assert sum(np.array_equal(archive[name], rows) for name in archive.files) == 1
+    t = float(path.breakpoints[1])
+    for again in (SolutionPath.load(io.BytesIO(file.getvalue())), copy.deepcopy(path)):
+        np.testing.assert_array_equal(again.expansion(t), path.expansion(t))
 
 
 # -- pickles and processes --------------------------------------------------------------------
