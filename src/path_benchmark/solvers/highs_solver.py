@@ -35,6 +35,7 @@ class Solver:
 
         self.programme, self._highspy, self._tolerance = programme, highspy, tolerance
         self._solver: Any = None
+        self._bounded = False  # whether the solver holds upper bounds
 
     def solve(self, at: Parameters) -> Answered:
         """Return the model at parameters.
@@ -60,10 +61,11 @@ class Solver:
         else:
             columns = np.arange(len(moving.c), dtype=np.int32)
             self._solver.changeColsCost(len(columns), columns, moving.c)
-            if moving.high is not None:
-                self._solver.changeColsBounds(len(columns), columns, low, moving.high)
+            if self._bounded or moving.high is not None:
+                self._solver.changeColsBounds(len(columns), columns, low, moving.upper)
             for k, bound in enumerate(moving.h):
                 self._solver.changeRowBounds(len(b) + k, -np.inf, bound)
+        self._bounded = moving.high is not None
         self._solver.run()
         solution = self._solver.getSolution()
         status = self._solver.modelStatusToString(self._solver.getModelStatus())
@@ -77,7 +79,7 @@ class Solver:
         lp = self._highspy.HighsLp()
         lp.num_col_, lp.num_row_ = rows.shape[1], rows.shape[0]
         lp.col_cost_, lp.col_lower_ = moving.c, low
-        lp.col_upper_ = np.full(len(low), np.inf) if moving.high is None else moving.high
+        lp.col_upper_ = moving.upper
         lp.row_lower_ = np.r_[b, np.full(len(moving.h), -np.inf)]
         lp.row_upper_ = np.r_[b, moving.h]
         lp.a_matrix_.format_ = self._highspy.MatrixFormat.kColwise

@@ -36,6 +36,7 @@ class Solver:
         self._make = piqp.DenseSolver if programme.dense else piqp.SparseSolver
         self._tolerance = tolerance
         self._solver: Any = None
+        self._bounded = False  # whether the solver holds upper bounds
 
     def solve(self, at: Parameters) -> Answered:
         """Return the model at parameters."""
@@ -53,7 +54,8 @@ class Solver:
         """
         P, c, h, high = moving
         rows = {"h_u": h} if len(h) else {}
-        bounds = {} if high is None else {"x_u": high}
+        bounds = {"x_u": moving.upper} if self._bounded or high is not None else {}
+        self._bounded = high is not None
         if self._P is not None and _same(P, self._P):
             self._solver.update(c=c, **rows, **bounds)
             return

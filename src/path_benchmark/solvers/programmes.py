@@ -39,6 +39,11 @@ class Moving(NamedTuple):
     h: Floats
     high: Floats | None = None
 
+    @property
+    def upper(self) -> Floats:
+        """The bounds from above, infinite where there are none."""
+        return np.full(len(self.c), np.inf) if self.high is None else self.high
+
 
 class Found(NamedTuple):
     """A model that was found: w and b; rho where there is one; duals where w is a kernel's."""

@@ -2,15 +2,18 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from path_benchmark.solvers import GRID_SOLVERS, GridSolver
 from path_benchmark.solvers.programmes import (
     DoubleMargin,
     DoublyRegularised,
     FactoredDoubleMargin,
+    Fixed,
     Found,
     KernelDoubleMargin,
     LeastDeviations,
+    Moving,
 )
 
 # What a solver's own default tolerance leaves of the objective, relative.
@@ -122,6 +125,36 @@ def test_a_quadratic_programme_is_none_for_the_simplex_method():
     answer = GridSolver("highs", programme).solve(at)
     assert not answer.solved
     assert "HiGHS needs lam2 = 0" in answer.message
+
+
+class Boxed:
+    """min -2 x_1 - x_2 (+ |x|^2 / 2 where ``curved``) subject to x_1 + x_2 <= 4, 0 <= x <= box."""
+
+    dense, curved = False, False
+    fixed = Fixed(sp.csc_matrix((0, 2)), np.zeros(0), sp.csc_matrix(np.ones((1, 2))), np.zeros(2))
+
+    def moving(self, at):
+        P = sp.csc_matrix((2, 2)) if not self.curved else sp.eye_array(2, format="csc")
+        high = None if np.isinf(at["box"]) else np.array([at["box"], np.inf])
+        return Moving(P, np.array([-2.0, -1.0]), np.array([4.0]), high)
+
+    def is_linear(self, at):
+        return not self.curved
+
+    def read(self, x, multiplier, at):
+        return x
+
+
+@pytest.mark.parametrize("name", ["highs", "piqp", "clarabel"])
+def test_bounds_that_a_later_programme_has_not_are_dropped(name):
+    programme = Boxed()
+    programme.curved = name != "highs"
+    solver = GridSolver(name, programme)
+    bounded, free = ([1.0, 1.0], [2.0, 1.0]) if programme.curved else ([1.0, 3.0], [4.0, 0.0])
+    for box in (1.0, np.inf, 1.0, np.inf, np.inf):
+        answer = solver.solve({"box": box})
+        assert answer.solved, answer.message
+        np.testing.assert_allclose(answer.found, free if np.isinf(box) else bounded, atol=1e-6)
 
 
 def test_an_unknown_solver_is_named():
