@@ -121,7 +121,7 @@ def test_liblinear_is_called_with_the_papers_arguments():
     X, y = _clouds()
     tau, lam = 0.3, 1e-3
     words = liblinear._arguments(quantile(X, y, tau, lam), 1e-3).split()
-    given = {words[i]: float(words[i + 1]) for i in range(0, 10, 2) if words[i] != "-q"}
+    given = {words[i]: float(words[i + 1]) for i in range(0, len(words), 2)}
     assert given["-s"] == 3
     assert given["-B"] == 1
     assert given["-e"] == 1e-3
@@ -152,6 +152,22 @@ def test_a_solve_that_is_cut_short_is_not_called_solved(name, cut):
     problem = PROBLEMS["free bias" if name in FREE_BIAS_ONLY else "linear"]
     assert solvers.solve(name, problem).status == "solved"
     assert solvers.solve(name, problem, cut).status in ("inaccurate", "failed")
+
+
+def test_liblinear_says_that_it_stopped_at_its_limit(capfd):
+    X, y = _clouds()
+    hard, easy = (solvers.solve("liblinear", quantile(X, y, 0.3, lam)) for lam in (1e-6, 1e-1))
+    if hard.status == "not available":
+        pytest.skip(hard.message)
+    assert (hard.status, hard.iterations) == ("inaccurate", 300)
+    assert hard.message == "stopped at its limit of 300 passes, above its tolerance"
+    assert (easy.status, easy.message) == ("solved", "")
+    assert 0 < easy.iterations < 300
+    assert capfd.readouterr() == ("", "")
+
+
+def test_liblinear_that_does_not_say_how_it_ended_is_not_called_solved():
+    assert liblinear._ending("")[:2] == ("inaccurate", "LIBLINEAR did not say how it ended")
 
 
 class TestTheJudge:
