@@ -34,6 +34,7 @@ from .piqp_solver import set_tolerance
 from .smo import SMO
 
 NAME = "CCCP"
+UNSOLVED = "a convex problem was not solved"
 MOST = 100  # convex problems
 INTERIOR = 1e-11  # the interior-point method's tolerance, of residuals and gap, for C = 1
 PASSES = 1000  # of coordinate descent; where these don't do, an interior-point method is faster
@@ -320,11 +321,12 @@ def standard(
     solver: LinearSolver | KernelSolver,
     tolerance: float,
     a: Floats | None = None,
-) -> tuple[Floats, Floats, Floats | None]:
-    """Return the standard machine's (a, values, w)."""
+) -> tuple[Floats, Floats, str]:
+    """Return the standard machine's (a, values, why it is inaccurate)."""
     nobody = np.zeros(objective.n, dtype=np.int8)
     a = np.zeros(objective.n) if a is None else a
-    return solver.solve(objective.y, *boxes(objective, nobody), a, tolerance)[:3]
+    a, values, _, count = solver.solve(objective.y, *boxes(objective, nobody), a, tolerance)
+    return a, values, UNSOLVED if count < 0 else ""
 
 
 def procedure(
@@ -335,13 +337,14 @@ def procedure(
 ) -> tuple[Floats, Floats | None, int, str]:
     """Return (a, w, number of convex problems, why it is inaccurate), from signed duals a."""
     values: Floats
+    message = ""
     if a is None:
-        a, values, _ = standard(objective, solver, tolerance)
+        a, values, message = standard(objective, solver, tolerance)
         problems = 1
     else:
         values = _values(objective, solver, a)
         problems = 0
-    seen, message = set(), ""
+    seen = set()
     w: Floats | None = None
     while problems < MOST:
         out = outliers(objective, values)
@@ -349,7 +352,7 @@ def procedure(
             return a, w, problems, message
         seen.add(out.tobytes())
         a, values, w, count = solver.solve(objective.y, *boxes(objective, out), a, tolerance)
-        message = message or ("a convex problem was not solved" if count < 0 else "")
+        message = message or (UNSOLVED if count < 0 else "")
         problems += 1
     return a, w, problems, f"outliers still change after {MOST} convex problems"
 

@@ -186,7 +186,7 @@ def chosen(tried):
     """Return metric -> value of what the robust paper's rule chooses."""
     rows = Rows()
     tried = [(C, *map(np.array, parts)) for C, *parts in tried]
-    robust._add_choice(rows, "op_theta", tried)
+    robust._add_choice(rows, "op_theta", tried, "")
     return {row["metric"]: row["value"] for row in rows.rows}
 
 
@@ -209,13 +209,41 @@ def test_ties_go_to_the_smaller_cost_then_to_the_least_robust_parameter():
     assert "chosen_parameter" not in chosen([(1.0, [np.inf], [0.1], [0.2])])
 
 
+def test_numbers_of_unsolved_convex_problems_say_so(tmp_path, monkeypatch):
+    """Paths have certificates."""
+    whole = config()
+    suite = whole["papers"]["robust_svm"]["suites"]["quick"]
+    kept = {
+        "errors": suite["errors"] | {"datasets": ["two_moons"], "splits": 1},
+        "noise": suite["noise"] | {"splits": 1, "amplitudes": [2.0]},
+        "cost": suite["cost"] | {"repeats": 1, "costs": [10.0]},
+        "optima": suite["optima"] | {"problems": 1},
+    }
+    whole["papers"]["robust_svm"]["suites"]["quick"] = kept
+    solve = robust.cccp.KernelSolver.solve
+
+    def unsolved(self, y, low, high, a, tolerance):
+        *answer, count = solve(self, y, low, high, a, tolerance)
+        return *answer, -max(count, 1)
+
+    monkeypatch.setattr(robust.cccp.KernelSolver, "solve", unsolved)
+    monkeypatch.setattr(robust, "conditional_optima", lambda K, y, C: np.ones(1))
+    rows = small_run(PAPER, whole, tmp_path).results
+    theirs = rows["method"].isin(["standard", "cccp_theta", "cccp_s", "cccp"])
+    assert set(rows[theirs]["status"]) == {"inaccurate"}
+    assert set(rows[theirs]["experiment"]) == {"errors", "noise", "cost", "optima"}
+    assert set(rows[theirs]["message"]) == {"a convex problem was not solved"}
+    assert "inaccurate" not in set(rows[rows["method"].str.startswith("op_")]["status"])
+
+
 def test_a_local_solutions_ratio_is_ours_to_theirs():
     """Less than zero where the path's solution is the better one."""
     objective = SimpleNamespace(energy=lambda values, a, t: float(a.sum()))
     path = SimpleNamespace(range=(0.0, 1.0))
     moving = SimpleNamespace(at=lambda t: objective)
     problem = SimpleNamespace(predicted=lambda a, part: a, objective=lambda C, homotopy: moving)
-    theirs = SimpleNamespace(parameters=[1.0, 0.5, 2.0], duals=np.array([[4.0, 2.0, 1.0]]))
+    duals = np.array([[4.0, 2.0, 1.0]])
+    theirs = robust.CandidateSolutions(1.0, [1.0, 0.5, 2.0], duals, np.nan)
     rows = Rows()
     hyper, ours = {"C": 1.0, "homotopy": "theta"}, np.array([[3.0, 2.5, 1.0]])
     robust._add_local_solutions(rows, problem, path, theirs, ours, hyper)

@@ -106,3 +106,22 @@ def test_what_did_not_converge_is_inaccurate(kernel, monkeypatch):
     found = cccp.solve(robust)
     assert found.status == "inaccurate"
     assert found.message == "a convex problem was not solved"
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("unsolved", [0, 1])
+def test_no_convex_problem_may_stay_unsolved_the_first_neither(kernel, unsolved):
+    options = {} if kernel == "linear" else {"kernel": Kernel("rbf", 0.5)}
+    robust = robust_hinge(*clouds(), 1.0, "theta", **options).at(0.25)
+    solver, calls = cccp.solver_of(robust), []
+    solve = solver.solve
+
+    def fails_once(*problem):
+        *answer, count = solve(*problem)
+        calls.append(count)
+        return *answer, -count if len(calls) == unsolved + 1 else count
+
+    solver.solve = fails_once
+    _, _, problems, message = cccp.procedure(robust, solver, 1e-6)
+    assert problems == len(calls) > 1
+    assert message == "a convex problem was not solved"

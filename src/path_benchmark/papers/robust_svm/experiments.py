@@ -264,7 +264,10 @@ def _problem(cell: Cell, kernel: str, **noise: Any) -> Problem:
 
 @dataclass
 class CandidateSolutions:
-    """Solutions of one method at one cost: signed duals (n, k) of k candidates, and seconds."""
+    """Solutions of one method at one cost: signed duals (n, k) of k candidates, and seconds.
+
+    ``message`` says why they are inaccurate, "" where they aren't.
+    """
 
     C: float
     parameters: list[float]
@@ -272,6 +275,7 @@ class CandidateSolutions:
     cpu_s: float
     path: OutlierPath | None = None
     problems: int = 0
+    message: str = ""
 
 
 def _run_cccp(
@@ -283,12 +287,18 @@ def _run_cccp(
     tolerance: float,
 ) -> CandidateSolutions:
     """Run CCCP at its candidates, each started at the solution of the previous one."""
-    objective, a, duals, count = problem.objective(C, homotopy), start[0], [], 0
+    objective, duals, count = problem.objective(C, homotopy), [], 0
+    a, _, message = start
     for t in parameters:
-        a, _, problems, _ = cccp.procedure(objective.at(t), problem.solver, tolerance, a)
+        a, _, problems, why = cccp.procedure(objective.at(t), problem.solver, tolerance, a)
         duals.append(a)
-        count += problems
-    return CandidateSolutions(C, parameters, np.stack(duals, axis=1), np.nan, problems=count)
+        count, message = count + problems, message or why
+    return CandidateSolutions(C, parameters, np.stack(duals, axis=1), np.nan, None, count, message)
+
+
+def _status(message: str) -> dict[str, str]:
+    """Return the columns of rows about solutions that may be inaccurate."""
+    return {"status": "inaccurate", "message": message} if message else {}
 
 
 def _candidates_of(path: OutlierPath, low: float, high: float) -> tuple[list[float], Floats]:
@@ -333,15 +343,16 @@ def noise(cell: Cell, rows: Rows, report: Report) -> None:
     for k, (kernel, share, rescaling) in enumerate(variants):
         options = {"amplitude": cell.value, "noisy": share, "rescaling": rescaling}
         problem = _problem(cell, kernel, **options)
-        tried = []
+        tried, why = [], ""
         for C in sorted(settings.costs):
-            a = _standard(problem, C, cell.common.tolerance)[0]
+            a, _, message = _standard(problem, C, cell.common.tolerance)
+            why = why or message
             f = (problem.predicted(a, part) for part in PARTS)
             tried.append(
                 [float(problem.error(values, p)) for values, p in zip(f, PARTS, strict=True)]
             )
         hyper = {"amplitude": cell.value, "share": share, "rescaling": rescaling}
-        _add_standard(rows, kernel, tried, hyper)
+        _add_standard(rows, kernel, tried, hyper, why)
         report((k + 1) / len(variants))
 
 
@@ -352,19 +363,24 @@ def bias(cell: Cell, rows: Rows, report: Report) -> None:
 
     parts = assemble(cell.dataset, cell.split, n=cell.data.rows, offline=cell.offline)
     options = {"kernel": cell.value, "gamma": 1.0 / parts.train.X.shape[1], "cache_size": 1000}
-    tried = []
+    tried, why = [], ""
     for k, C in enumerate(sorted(cell.settings.costs)):
         machine = SVC(C=C, max_iter=LIBSVM_ITERATIONS, **options)
         machine.fit(parts.train.X, parts.train.y)
+        if machine.fit_status_:
+            why = f"LIBSVM stopped at its limit of {LIBSVM_ITERATIONS:,} iterations"
         tried.append([1.0 - machine.score(*getattr(parts, part)) for part in PARTS])
         report((k + 1) / len(cell.settings.costs))
-    _add_standard(rows, cell.value, tried, {"bias": "free"})
+    _add_standard(rows, cell.value, tried, {"bias": "free"}, why)
 
 
-def _add_standard(rows: Rows, kernel: str, errors: list[list[float]], hyper: dict) -> None:
+def _add_standard(
+    rows: Rows, kernel: str, errors: list[list[float]], hyper: dict, message: str
+) -> None:
     """Add the test error at the cost that is best on the validation part, ties to the smaller."""
     least = min(errors, key=lambda pair: pair[0])
     columns = {"method": "standard", "kernel": kernel, "hyper_parameters": hyper}
+    columns |= _status(message)
     for name, value in zip(("validation_error", "test_error"), least, strict=True):
         rows.add(name, value, **columns)
 
@@ -373,20 +389,23 @@ def _errors(cell: Cell, rows: Rows, report: Report, problem: Problem) -> None:
     settings = cell.settings
     describe(rows, problem.parts)
     scores: dict[str, list[tuple]] = {}
+    inaccurate: dict[str, str] = {}
     for k, C in enumerate(sorted(settings.costs)):
         standard = _standard(problem, C, cell.common.tolerance)
         _score(problem, scores, "standard", C, [np.inf], standard[0][:, None])
+        messages = {"standard": standard[2]}
         for homotopy in HOMOTOPIES:
-            _compare(cell, rows, problem, scores, C, homotopy, standard)
+            theirs = _compare(cell, rows, problem, scores, C, homotopy, standard)
+            messages[f"cccp_{homotopy}"] = theirs.message
+        inaccurate = {method: inaccurate.get(method) or why for method, why in messages.items()}
         report((k + 1) / len(settings.costs))
     for method, method_scores in scores.items():
-        _add_choice(rows, method, method_scores)
+        _add_choice(rows, method, method_scores, inaccurate.get(method, ""))
 
 
-def _standard(problem: Problem, C: float, tolerance: float) -> tuple[Floats, Floats]:
-    """Return the standard machine's signed duals and training values."""
-    a, values, _ = cccp.standard(problem.objective(C, "theta").at(1.0), problem.solver, tolerance)
-    return a, values
+def _standard(problem: Problem, C: float, tolerance: float) -> tuple[Floats, Floats, str]:
+    """Return the standard machine's signed duals, training values, and why they are inaccurate."""
+    return cccp.standard(problem.objective(C, "theta").at(1.0), problem.solver, tolerance)
 
 
 def _compare(
@@ -396,8 +415,9 @@ def _compare(
     scores: dict[str, list[tuple]],
     C: float,
     homotopy: str,
-    standard: tuple[Floats, Floats],
-) -> None:
+    standard: tuple[Floats, Floats, str],
+) -> CandidateSolutions:
+    """Score CCCP's and OP's candidates at one cost, add their comparison; return CCCP's."""
     settings, hyper = cell.settings, {"C": C, "homotopy": homotopy}
     parameters = problem.candidates(homotopy, standard[1], problem.grid(homotopy, settings))
     theirs = _run_cccp(problem, C, homotopy, standard, parameters, cell.common.tolerance)
@@ -412,7 +432,8 @@ def _compare(
     _score(problem, scores, f"op_{homotopy}_at_five", C, parameters, ours)
     _add_local_solutions(rows, problem, path, theirs, ours, hyper)
     _add_path(rows, path, settings.points, hyper)
-    _add_stability(rows, problem, theirs.duals, ours, f["test"], hyper)
+    _add_stability(rows, problem, theirs, ours, f["test"], hyper)
+    return theirs
 
 
 def _score(
@@ -434,7 +455,7 @@ def _score_values(
     scores.setdefault(method, []).append((C, np.asarray(parameters), *mean_errors))
 
 
-def _add_choice(rows: Rows, method: str, scores: list[tuple]) -> None:
+def _add_choice(rows: Rows, method: str, scores: list[tuple], message: str) -> None:
     """Add a method's test error at the least validation error.
 
     Ties go to the smaller C, then to the least robust parameter: candidates of theta and of
@@ -449,12 +470,13 @@ def _add_choice(rows: Rows, method: str, scores: list[tuple]) -> None:
             best = (least, C, parameters[k], test[k])
     path_best = min(test.min() for _, _, _, test in scores)
     hyper = {"C": best[1], "parameter": or_none(best[2])}
-    rows.add("test_error", best[3], method=method, hyper_parameters=hyper)
-    rows.add("validation_error", best[0], method=method, hyper_parameters=hyper)
-    rows.add("chosen_C", best[1], method=method)
+    columns = {"method": method, **_status(message)}
+    rows.add("test_error", best[3], hyper_parameters=hyper, **columns)
+    rows.add("validation_error", best[0], hyper_parameters=hyper, **columns)
+    rows.add("chosen_C", best[1], **columns)
     if np.isfinite(best[2]):
-        rows.add("chosen_parameter", best[2], method=method)
-    rows.add("regret", best[3] - path_best, method=method)
+        rows.add("chosen_parameter", best[2], **columns)
+    rows.add("regret", best[3] - path_best, **columns)
 
 
 def _add_local_solutions(
@@ -480,6 +502,7 @@ def _add_local_solutions(
             values[0] / values[1] - 1.0,
             method="op",
             hyper_parameters=hyper_parameters,
+            **_status(theirs.message),
         )
 
 
@@ -524,15 +547,21 @@ def _largest_change_between_jumps(path: OutlierPath) -> float:
 
 
 def _add_stability(
-    rows: Rows, problem: Problem, theirs: Floats, ours: Floats, f: Floats, hyper: dict
+    rows: Rows,
+    problem: Problem,
+    theirs: CandidateSolutions,
+    ours: Floats,
+    f: Floats,
+    hyper: dict,
 ) -> None:
     """Add the relative change of f between neighbouring candidates, and the range of errors."""
-    for method, duals in (("cccp", theirs), ("op", ours)):
+    compared = ("cccp", theirs.duals, _status(theirs.message)), ("op", ours, {})
+    for method, duals, status in compared:
         values = problem.predicted(duals, "test")
         size = np.maximum(np.linalg.norm(values[:, :-1], axis=0), 1e-300)
         moved = np.linalg.norm(np.diff(values, axis=1), axis=0) / size
         columns = {"method": f"{method}_{hyper['homotopy']}", "hyper_parameters": hyper}
-        rows.add("step", float(moved.mean()), **columns)
+        rows.add("step", float(moved.mean()), **columns, **status)
     error = problem.error(f, "test")
     columns = {"method": f"op_{hyper['homotopy']}", "hyper_parameters": hyper}
     rows.add("error_range", float(np.ptp(error)), **columns)
@@ -577,7 +606,8 @@ def _add_excess(
     values = [np.array(_energies(problem, homotopy, one.solutions)) for one in (selection, finest)]
     hyper = {"candidates": k, "tolerance": tolerance}
     excess = float((values[0] / values[1] - 1.0).max())
-    rows.add("excess", excess, method=method, hyper_parameters=hyper)
+    status = _status(selection.message or finest.message)
+    rows.add("excess", excess, method=method, hyper_parameters=hyper, **status)
 
 
 def _warm_up(problem: Problem, C: float, tolerance: float) -> None:
@@ -598,9 +628,14 @@ class Selection:
     standard_s: float = 0.0
     solutions: list[CandidateSolutions] = field(default_factory=list)
 
+    @property
+    def message(self) -> str:
+        """Why solutions are inaccurate, "" where none is."""
+        return next((one.message for one in self.solutions if one.message), "")
+
 
 def _add_time(rows: Rows, method: str, k: int, tolerance: float, repeat: int, timing: Any) -> None:
-    columns = {"method": method, "repeat": repeat}
+    columns = {"method": method, "repeat": repeat, **_status(timing.result.message)}
     columns |= {"hyper_parameters": {"candidates": k, "tolerance": tolerance}}
     rows.add("time", timing.cpu_s, **timing.seconds, **columns)
     rows.add("own_time", timing.result.method_s, **columns)
@@ -694,10 +729,12 @@ def _compare_optima(
         )
         rows.add("at_threshold", len(threshold.samples), **columns)
         rows.add("local", float(threshold.local is True), **columns)
-    a, _, _, _ = cccp.procedure(objective, solver, min(tolerance, 1e-8))
+    a, _, _, message = cccp.procedure(objective, solver, min(tolerance, 1e-8))
     objectives["cccp"] = objective.energy(K @ a, a, 0.0)
     for method, value in objectives.items():
-        rows.add("excess", value / best - 1.0, method=method, hyper_parameters=hyper)
+        columns = {"method": method, "hyper_parameters": hyper}
+        status = _status(message) if method == "cccp" else {}
+        rows.add("excess", value / best - 1.0, **columns, **status)
 
 
 def conditional_optima(K: Floats, y: Floats, C: float, sweeps: int = 3000) -> Floats:
