@@ -377,3 +377,76 @@ def test_a_kernel_without_jumps_takes_no_case_from_others():
     made.add("errors", "wdbc", "op_s", "step", [0.1], kernel="another")  # the first by name
     found = [case.values["kernel"] for case in robust_svm.jumps(made_up.study_of(made))]
     assert found == wanted
+
+
+# A metric that a data set's cells may lack, as an unfinished run or one of another version.
+LACKED = [
+    *(
+        ("quantile_svm", "path", "diabetes", metric)
+        for metric in ("n_test", "positive_share_test", "labelled_positive")
+    ),
+    *(("robust_svm", "errors", "wdbc", metric) for metric in robust_svm.JUMP_COUNTS),
+    *(
+        ("weighted_svm", "validation", "bci_shift_1", metric)
+        for metric in ("validation_error", "validation_error_best", "n_train", "n_test")
+    ),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("paper", "experiment", "dataset", "metric"), LACKED)
+def test_cells_that_lack_a_metric_take_nothing_from_others(paper, experiment, dataset, metric):
+    made, _ = said_of(paper)
+    outputs, whole = get_outputs(paper), made_up.study_of(made)
+    results = made.frames()[0]
+    lacking = (results[["experiment", "dataset", "metric"]] == [experiment, dataset, metric]).all(
+        axis=1
+    )
+    assert lacking.any()
+    part = made_up.study_of(made, results[~lacking].reset_index(drop=True))
+    tables = [outputs.all_tables(study) for study in (whole, part)]
+    assert set(tables[1]) == set(tables[0])
+    claims = [outputs.all_claims(study) for study in (whole, part)]
+    other = [c[~c["dataset"].str.contains(whole.name(dataset), regex=False)] for c in claims]
+    apart = [c[~c["where"].str.contains("data sets|runs?$")] for c in other]
+    pd.testing.assert_frame_equal(*(c.reset_index(drop=True) for c in apart))
+
+
+@pytest.mark.slow
+def test_a_number_that_cells_lack_is_an_empty_cell_and_counts_as_missing():
+    made, _ = said_of("quantile_svm")
+    results = made.frames()[0]
+    part = results[~((results["dataset"] == "diabetes") & (results["metric"] == "n_test"))]
+    study = made_up.study_of(made, part.reset_index(drop=True))
+    table = get_outputs("quantile_svm").all_tables(study)["table_1_data"]
+    row = table[(table["data set"] == "Diabetes") & (table["quantity"] == "test samples")]
+    assert row["ours"].isna().all()
+    assert row["verdict"].tolist() == ["missing"]
+
+
+@pytest.mark.slow
+def test_the_runs_of_algorithm_1_may_lack_what_one_of_them_measures():
+    made = made_up.STUDIES["quantile_svm"]()
+    numbers = {"time": 2.0, "kinks": 1900.0, "reached": 1.0}
+    for metric, value in numbers.items():
+        made.add("published", "diabetes", "published", metric, value, {"residual": 1e-6})
+    study, outputs = made_up.study_of(made), get_outputs("quantile_svm")
+    table = outputs.frames["as_published"](study).set_index("quantity")["ours"]
+    assert (table["kinks"], table["CPU s"]) == (1900.0, 2.0)
+    assert np.isnan(table["iterations for each kink"])
+    (case,) = outputs.measures["as_published_runs"](study)
+    assert np.isnan(case.values["share"])
+
+
+def test_jumps_are_counted_of_paths_that_have_all_counts():
+    made = made_up.STUDIES["robust_svm"]()
+    results = made.frames()[0]
+    one = (results["metric"] == "rises") & (results["split"] == 0)
+    one &= (results["dataset"] == "wdbc") & (results["method"] == "op_s")
+    assert one.sum() == 1
+    cases = [
+        next(robust_svm.jumps(made_up.study_of(made, part.reset_index(drop=True))))
+        for part in (results, results[~one])
+    ]
+    assert cases[0].values["jumps"] - cases[1].values["jumps"] == 5
+    assert (cases[0].where, cases[1].where) == ("", "15 of 16 paths")

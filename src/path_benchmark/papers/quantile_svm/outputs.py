@@ -39,6 +39,9 @@ PENALISED = "penalised"  # the paper's bias
 LEAST_SAMPLES_IN_BIN = 10
 # Largest step of a rate on test data in the wrong direction, which single samples may cause.
 LARGEST_STEP_BACK = 0.1
+# Metrics of the experiment published, of which a run may lack some.
+RUN_METRICS = ("reached", "time", "kinks", "iterations", "gradients_share")
+GAPS = ("start_gap", "solution_gap")
 
 OUTPUTS = Outputs(__file__)
 
@@ -129,6 +132,7 @@ def as_published(study: Study) -> pd.DataFrame:
 
 def _published_numbers(study: Study, dataset: str, value: pd.Series) -> Iterable[tuple]:
     """Yield (quantity, (paper's, ours), verdict) of a run with the given metrics."""
+    value = value.reindex([*RUN_METRICS, *GAPS])
     ended, seconds = value["reached"] >= 1.0, value["time"]
     paper = _printed(2, dataset, "dpf_s")
     pair = paper, seconds if ended else np.nan
@@ -141,8 +145,8 @@ def _published_numbers(study: Study, dataset: str, value: pd.Series) -> Iterable
     yield "kinks", pair, on_mean(*pair, ours_std=np.nan, ours_n=1, fixed=_fixed(study, dataset))
     further = {"tau reached": value["reached"], "iterations for each kink": value["iterations"]}
     further |= {"conjugate gradients, % of the time": 100.0 * value["gradients_share"]}
-    further |= {"gap of the start": value.get("start_gap", np.nan)}
-    further |= {"largest gap of the solutions": value.get("solution_gap", np.nan)}
+    further |= {"gap of the start": value["start_gap"]}
+    further |= {"largest gap of the solutions": value["solution_gap"]}
     for text, number in further.items():
         yield text, (np.nan, number), verdicts.NOT_COMPARED
 
@@ -425,7 +429,8 @@ def _rates_figure(study: Study, spread: bool) -> Figure | None:
     for ax, (dataset, split) in zip(axes[0], shown, strict=True):
         _draw_rates(ax, rates(study, dataset, split), spread)
         n = mean(study.only(experiment="path", dataset=dataset, metric="n_test"))[0]
-        ax.set(title=f"{study.name(dataset)} ({n:.0f} test samples)", ylim=(-0.03, 1.03))
+        size = "" if np.isnan(n) else f" ({n:.0f} test samples)"
+        ax.set(title=study.name(dataset) + size, ylim=(-0.03, 1.03))
         ax.set(xlabel="quantile τ" + (", logit scale" if spread else ""))
     axes[0][0].set_ylabel("rate on the test part")
     fig.legend_below(figure, axes)
@@ -475,11 +480,15 @@ def figure_kinks(study: Study) -> Figure | None:
     printed = OUTPUTS.published("quantile_svm_table_2").set_index("dataset")["n_kinks"]
     for k, (dataset, group) in enumerate(paths.groupby("dataset", sort=False)):
         n = mean(study.only(experiment="path", dataset=dataset, metric="n_train"))[0]
+        if np.isnan(n):
+            continue
         look = {"marker": fig.MARKERS[-1 - k % 7], "color": fig.PALETTE[-1 - k % 7], "ls": ""}
         name, sizes = study.name(dataset), [*sizes, n]
         ax.plot([n], [group["value"].mean()], ms=7, label=name, **look)
         if study.is_papers(dataset) and name in printed:
             ax.plot([n], [printed[name]], ms=9, mfc="none", label=f"{name}, printed", **look)
+    if not sizes:
+        return None
     n = np.geomspace(max(0.7 * min(sizes), 2), 1.4 * max(sizes), 200)
     ax.plot(n, n * np.log(n), "--", color=fig.GREY, label="n log n")
     ax.set(xscale="log", yscale="log", xlabel="training samples n", ylabel="number of kinks")
@@ -545,8 +554,11 @@ def steps_in_wrong_direction(value: np.ndarray, sign: int) -> tuple[int, float]:
     return count, largest
 
 
-def _each_split(study: Study, measure: Callable[..., dict]) -> Iterable[Case]:
-    """Yield for each data set the measured numbers of its splits as arrays."""
+def _each_split(study: Study, measure: Callable[..., dict | None]) -> Iterable[Case]:
+    """Yield for each data set the measured numbers of its splits as arrays.
+
+    Splits of which the measure says None, as they lack what it needs, are left out.
+    """
     splits = pd.DataFrame(_splits(study), columns=["dataset", "split"])
     for dataset, group in splits.groupby("dataset", sort=False):
         measured = [
@@ -556,6 +568,9 @@ def _each_split(study: Study, measure: Callable[..., dict]) -> Iterable[Case]:
             )
             for split in group["split"]
         ]
+        measured = [numbers for numbers in measured if numbers is not None]
+        if not measured:
+            continue
         numbers = {
             key: np.array([numbers_of_split[key] for numbers_of_split in measured])
             for key in measured[0]
@@ -567,8 +582,10 @@ def _each_split(study: Study, measure: Callable[..., dict]) -> Iterable[Case]:
 def rate(study: Study, name: str, sign: int) -> Iterable[Case]:
     """Count the steps of a rate in the wrong direction; compare them with the sampling error."""
 
-    def measure(results: pd.DataFrame, curves: dict) -> dict:
+    def measure(results: pd.DataFrame, curves: dict) -> dict | None:
         value = results.set_index("metric")["value"]
+        if not {"positive_share_test", "n_test"} <= set(value.index) or not len(curves[name][1]):
+            return None
         share = value["positive_share_test"] if sign < 0 else 1 - value["positive_share_test"]
         count, largest = steps_in_wrong_direction(curves[name][1], sign)
         # two standard errors of a rate of 1/2
@@ -588,10 +605,16 @@ def rate(study: Study, name: str, sign: int) -> Iterable[Case]:
 def ends(study: Study) -> Iterable[Case]:
     """Measure the predicted labels and the accuracy at tau = 0 and tau = 1."""
 
-    def measure(results: pd.DataFrame, curves: dict) -> dict:
+    def measure(results: pd.DataFrame, curves: dict) -> dict | None:
         at = results[results["metric"] == "labelled_positive"]
         labelled = dict(zip(hyper(at, "tau").astype(float), at["value"], strict=True))
         accuracy, share = curves["accuracy"][1], results.set_index("metric")["value"]
+        if (
+            not {0.0, 1.0} <= set(labelled)
+            or "positive_share_test" not in share
+            or not len(accuracy)
+        ):
+            return None
         off = accuracy[[0, -1]] - np.array([1.0, -1.0]) * share["positive_share_test"] - [0.0, 1.0]
         return {"other": [1.0 - labelled[0.0], labelled[1.0]], "off": np.abs(off)}
 
@@ -606,8 +629,11 @@ def weighted_risk(curves: dict[str, tuple], share: float, tau: float | None = No
     """Return the risk with costs t (false positives) and 1 - t (false negatives).
 
     It is averaged over t in (0, 1), for the classifier at tau = t or for that at ``tau``. ``share``
-    is that of the positives. The integral is exact: between steps the risk is linear in t.
+    is that of the positives. The integral is exact: between steps the risk is linear in t. It is
+    nan where a rate was not recorded.
     """
+    if not all(len(curves[r][0]) for r in ("tpr", "tnr")):
+        return np.nan
     edges = np.unique(np.concatenate([[0.0, 1.0], *(curves[r][0] for r in ("tpr", "tnr"))]))
     low, high = edges[:-1], edges[1:]
     at = 0.5 * (low + high) if tau is None else np.full(len(low), tau)
@@ -645,19 +671,26 @@ def risk(study: Study) -> Iterable[Case]:
 
 @OUTPUTS.measure
 def margin(study: Study) -> Iterable[Case]:
-    """Yield the share of samples on the margin, and the range of the accuracy between."""
+    """Yield the share of samples on the margin."""
     for dataset in study.ran("path"):
-        selection = {"experiment": "path", "dataset": dataset, "split": 0}
-        taus, shares = study.steps("margin_share", **selection)
+        taus, shares = study.steps("margin_share", experiment="path", dataset=dataset, split=0)
         if not len(taus):
             continue
         share = pd.Series(shares, taus)
         inner = share[(share.index > 0) & (share.index <= 0.9)]
-        tau, accuracy = rates(study, dataset, 0)["accuracy"]
-        middle = accuracy[(np.append(tau[1:], 1.0) > 0.1) & (tau < 0.9)]
         deviations = np.abs(np.append(inner - 0.32, share[0.0] - 0.28))
         numbers = {"at_0": share[0.0], "low": inner.min(), "high": inner.max(), "off": deviations}
-        yield Case((dataset,), {**numbers, "span": np.ptp(middle)}, "split 0")
+        yield Case((dataset,), numbers, "split 0")
+
+
+@OUTPUTS.measure
+def accuracy_between(study: Study) -> Iterable[Case]:
+    """Yield the range of the accuracy for tau between .1 and .9."""
+    for dataset in study.ran("path"):
+        tau, accuracy = rates(study, dataset, 0)["accuracy"]
+        middle = accuracy[(np.append(tau[1:], 1.0) > 0.1) & (tau < 0.9)] if len(tau) else tau
+        if len(middle):
+            yield Case((dataset,), {"span": np.ptp(middle)}, "split 0")
 
 
 @OUTPUTS.measure
@@ -737,9 +770,9 @@ def as_published_runs(study: Study) -> Iterable[Case]:
     results = study.only(experiment="published")
     results = results.assign(residual=hyper(results, "residual").astype(float))
     for (dataset, residual), group in results.groupby(["dataset", "residual"], sort=False):
-        value = group.groupby("metric")["value"].max()
+        value = group.groupby("metric")["value"].max().reindex([*RUN_METRICS, *GAPS])
         numbers = {"share": value["gradients_share"], "reached": value["reached"]}
-        numbers |= {"gap": value.get("solution_gap", np.nan), "solved": value["iterations"]}
+        numbers |= {"gap": value["solution_gap"], "solved": value["iterations"]}
         yield Case((dataset,), {**numbers, "residual": residual}, f"residual {residual:g}")
 
 

@@ -23,6 +23,7 @@ from ...reporting.verdicts import AGREES, CANT_TELL, DIFFERS, kind, on_count, on
 OBJECTIVE_TOLERANCE = 1e-6  # relative difference up to which objectives are equal
 SPLITS = 10  # in the paper's tables
 NOISE = ["amplitude", "share", "rescaling"]
+JUMP_COUNTS = ("jumps", "rises", "no_fall", "at_threshold", "not_local")
 LEAST_PAIRS = 6  # with fewer the signed-rank test can't reject
 
 OUTPUTS = Outputs(__file__)
@@ -388,35 +389,44 @@ def mean_errors(study: Study, one: str, other: str) -> Iterable[Case]:
 
 @OUTPUTS.measure
 def jumps(study: Study) -> Iterable[Case]:
-    """Summarise the jumps of all outlier paths of each kernel."""
+    """Summarise the jumps of all outlier paths of each kernel; no path that lacks a count counts.
+
+    Counts of some paths beside jumps of others would say nothing.
+    """
     results = study.only(experiment="errors")
+    keys = ["dataset", "split", "method", "hyper_parameters"]
     for kernel, group in results.groupby("kernel"):
-        values = {metric: rows["value"] for metric, rows in group.groupby("metric")}
-        if "jumps" not in values:
+        values = dict(list(group.groupby("metric")))
+        if not {*JUMP_COUNTS} <= set(values):
             continue
-        changes = group[group["metric"] == "jump_change"]
-        rises, no_fall, at = (
-            int(values[metric].sum()) for metric in ("rises", "no_fall", "at_threshold")
-        )
+        counted = group[group["metric"].isin(JUMP_COUNTS)]
+        every = counted.groupby([*keys, "metric"], observed=True)["value"].first().unstack()
+        paths = every.dropna()
+        if paths.empty:
+            continue
+        rises, no_fall, at = (int(paths[k].sum()) for k in ("rises", "no_fall", "at_threshold"))
+        nothing = group[:0]
+        changes = values.get("jump_change", nothing)
         dependent = kernel == "linear"
         yield Case(
             tuple(dict.fromkeys(group["dataset"])),
             {
                 "kernel": kernel,
-                "jumps": int(values["jumps"].sum()),
+                "jumps": int(paths["jumps"].sum()),
                 "rises": rises,
                 "no_fall": no_fall,
                 "falls": False if rises else None if no_fall else True,
                 "at": at,
                 "keeps_off": True if not at else False if dependent else None,
-                "not_local": int(values["not_local"].sum()),
+                "not_local": int(paths["not_local"].sum()),
                 "little": (changes["value"] <= 0.5).astype(float),
                 "groups": independent(changes),
                 "over": int((changes["value"] > 0.5).sum()),
                 "paths": len(changes),
                 "change": changes["value"].median(),
-                "moves": values.get("moves_between_jumps", pd.Series([np.nan])).max(),
+                "moves": values.get("moves_between_jumps", nothing)["value"].max(),
             },
+            f"{len(paths)} of {len(every)} paths" if len(paths) < len(every) else "",
         )
 
 

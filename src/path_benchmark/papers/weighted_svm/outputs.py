@@ -262,7 +262,7 @@ def tasks(study: Study) -> pd.DataFrame:
 
 
 def validations(study: Study) -> pd.DataFrame:
-    """One row for each step function of experiment ``validation``."""
+    """One row for each step function of experiment ``validation``; nan is what a run lacks."""
     own = study.only(experiment="validation").copy()
     own["C0"], own["theta"] = (hyper(own, k).astype(float) for k in ("C0", "theta"))
     rows = []
@@ -270,26 +270,30 @@ def validations(study: Study) -> pd.DataFrame:
         of = dict(list(group.groupby("metric")))
         if "step_errors" not in of:
             continue
-        best, ends = of["validation_error_best"], of["validation_error"].set_index("theta")["value"]
+        best = of.get("validation_error_best", own[:0])
+        ends = of.get("validation_error", own[:0]).set_index("theta")["value"]
         rows.append(
             {
                 "dataset": dataset,
                 "split": split,
                 "C0": cost,
-                "n_train": of["n_train"]["value"].iloc[0],
-                "n_validation": of["n_test"]["value"].iloc[0],
+                "n_train": _first(of, "n_train"),
+                "n_validation": _first(of, "n_test"),
                 "steps": len(steps(study, dataset, split, cost)[0]),
-                "least": best["value"].iloc[0],
-                "theta": best["theta"].iloc[0],
+                "least": _first(of, "validation_error_best"),
                 "intervals": list(zip(hyper(best, "low"), hyper(best, "high"), strict=True)),
-                "at_0": ends[0.0],
-                "at_1": ends[1.0],
+                "at_0": ends.get(0.0, np.nan),
+                "at_1": ends.get(1.0, np.nan),
                 "looked": hyper(of["step_errors"], "points").iloc[0],
                 "errors": of["step_errors"]["value"].iloc[0],
             }
         )
     order = study.ran("validation")
     return pd.DataFrame(sorted(rows, key=lambda row: order.index(row["dataset"])))
+
+
+def _first(by_metric: dict[str, pd.DataFrame], metric: str) -> float:
+    return by_metric[metric]["value"].iloc[0] if metric in by_metric else np.nan
 
 
 @OUTPUTS.frame
@@ -454,8 +458,10 @@ def figure_5(study: Study) -> Figure | None:
     """Draw the steps of the first tasks, each with its exact minimiser."""
     drawn = study.curve("validation_error", experiment="validation", split=0)["dataset"].unique()
     found = validations(study)
-    found = found[(found["split"] == 0) & found["dataset"].isin(drawn)]
-    if not len(found):
+    if found.empty:
+        return None
+    found = found[(found["split"] == 0) & found["dataset"].isin(drawn) & (found["steps"] > 0)]
+    if found.empty:
         return None
     first = found[found["C0"] == found["C0"].min()].head(PANELS)
     figure, axes = fig.new_figure(len(first), size=(3.7, 3.2))
@@ -470,7 +476,8 @@ def figure_5(study: Study) -> Figure | None:
             ax.axvspan(
                 low, high, color=fig.ORANGE, alpha=0.5, lw=0.8, label="least" if not j else None
             )
-        numbers = f"{v.n_train:.0f} training, {v.n_validation:.0f} validation"
+        sizes = {"training": v.n_train, "validation": v.n_validation}
+        numbers = ", ".join(f"{n:.0f} {part}" for part, n in sizes.items() if pd.notna(n))
         ax.set(
             title=f"{study.name(v.dataset)}, $C_0$ = {v.C0:g}\n{numbers}", xlabel="θ", xlim=(0, 1)
         )
@@ -670,7 +677,9 @@ def validated(study: Study) -> Iterable[Case]:
     Tasks whose error is constant are named and left out: they test neither.
     """
     found = validations(study)
-    if not len(found):
+    if len(found):
+        found = found[found["steps"] > 0].dropna(subset=["least", "at_0", "at_1"])
+    if found.empty:
         return
     every = found
     found = found[found["steps"] != 1]  # where the error is constant no theta is better
