@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import argparse
 
-from cost import NEEDS, ROOT, configuration, known, played
+from cost import ROOT, configuration, played
 
 from path_benchmark.data import available
 from path_benchmark.papers import get_paper
+from path_benchmark.runs.needs import NEEDS, measured
 from path_benchmark.runs.paper import Job
 from path_benchmark.runs.progress import Progress
 from path_benchmark.runs.supervision import JobFailed
@@ -26,8 +27,8 @@ def waiting(config: dict, suite: str, papers: list[str]) -> list[Job]:
         content = config["papers"][job.paper]["datasets"][job.dataset]
         return all(map(available, content.get("sources", [job.dataset])))
 
-    measured, others = played(suite, config, known(NEEDS))
-    jobs = [one.job for one in sorted(measured, key=lambda one: one.minutes)] + others
+    known, others = played(suite, config, measured(NEEDS))
+    jobs = [one.job for one in sorted(known, key=lambda one: one.minutes)] + others
     return [job for job in jobs if job.lane == "accuracy" and job.paper in papers and at_hand(job)]
 
 
