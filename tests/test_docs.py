@@ -221,7 +221,7 @@ def test_every_method_of_a_path_and_every_estimator_has_an_example(name):
 
 
 def test_examples_are_asked_of_all_methods():
-    some = {"SolutionPath.coef", "SolutionPath.load", "SolutionPath.piece_values"}
+    some = {"SolutionPath.coef", "SolutionPath.load", "SolutionPath.crossings"}
     assert some | {"WeightedSVR.update"} <= set(SHOWN)
 
 

@@ -23,15 +23,17 @@ print(path)
 # The validation error is a step function of tau, known exactly. A grid of eleven quantiles sees
 # eleven of its values (those at 0 and 1 lie above the picture).
 
-edges, error = path.error_steps(X_val, y_val)
+curve = path.error_curve(X_val, y_val)
 best = path.best(X_val, y_val)
 grid = np.linspace(0, 1, 11)
 seen = np.array([np.mean(path.predict(X_val, tau) != y_val) for tau in grid])
-print(f"{len(error)} steps; least error {best.value:.4f}, on {best.intervals.round(4).tolist()}")
+print(
+    f"{len(curve.left)} steps; least error {best.value:.4f}, on {best.intervals.round(4).tolist()}"
+)
 print(f"least error on the grid {seen.min():.4f}, at tau = {grid[seen.argmin()]:g}")
 
 figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
-ax.stairs(100 * error, edges, baseline=None, label="every quantile", linewidth=1.4)
+ax.stairs(100 * curve.left, curve.edges, baseline=None, label="every quantile", linewidth=1.4)
 ax.plot(grid, 100 * seen, "o", color="tab:red", label="a grid of eleven")
 for k, (low, high) in enumerate(best.intervals):
     label = f"least error, {100 * best.value:.1f} %" if k == 0 else None

@@ -23,6 +23,7 @@ from helpers.known import (
     assert_same,
     digest,
 )
+from solution_paths.solution.evaluation import positive_length
 
 pytestmark = pytest.mark.slow
 
@@ -98,7 +99,7 @@ def asked(path, name):
     for what in ("decision_function", "predict", "mean"):
         yield what, lambda what=what: np.asarray(getattr(path, what)(NEW, t), dtype=float)
     yield "crossings", lambda: np.concatenate([*path.crossings(NEW), [0.0]])
-    yield "positive_length", lambda: path.positive_length(NEW)
+    yield "positive_length", lambda: positive_length(path, NEW)
     yield "error_steps", lambda: np.concatenate([np.ravel(v) for v in finite_steps(path, targets)])
     yield "outliers", lambda: [path.outliers(v).sum() for v in t]
     yield "objective_value", lambda: [path.objective_value(v) for v in t]
@@ -120,8 +121,8 @@ REGRESSIONS = (
 
 def finite_steps(path, targets):
     """Return where errors change and what they are."""
-    at, errors = path.error_steps(NEW, targets)
-    return at[np.isfinite(at)], errors
+    curve = path.error_curve(NEW, targets, "zero_one")
+    return curve.edges[np.isfinite(curve.edges)], curve.left
 
 
 def curve_of(path, targets, metric, weights, t):

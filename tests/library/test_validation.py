@@ -323,7 +323,7 @@ def test_bad_rows_to_predict(paths, name, what):
         "X_val": [lambda: path.best(bad(), TARGET, "squared")],
     }
     if name in CLASSIFYING:
-        calls["X_val"] += [lambda: path.best(bad(), Y), lambda: path.error_steps(bad(), Y)]
+        calls["X_val"] += [lambda: path.best(bad(), Y), lambda: path.error_curve(bad(), Y)]
     for argument, own in calls.items():
         for call in own:
             assert_refused(call, argument)
@@ -368,7 +368,7 @@ def test_bad_validation_labels(paths, name, what):
     bad = (BAD_LABELS | more)[what]
     if what in ("one class", "infinity") and name != "words":
         bad = more["zero"]  # one of the two known labels alone is good validation data
-    for call in (path.best, path.error_steps):
+    for call in (path.best, path.error_curve):
         assert_refused(lambda call=call: call(rows, bad()), "y_val")
 
 
@@ -384,7 +384,7 @@ def test_unknown_labels_are_named(paths):
     with pytest.raises(ValueError, match=r"y_val holds the label 0, but .* 'no' and 'yes'; recode"):
         paths["words"].best(X, side.astype(int))
     with pytest.raises(ValueError, match="y_val holds the label 'maybe'"):
-        paths["words"].error_steps(X, np.where(side, "yes", "maybe"))
+        paths["words"].error_curve(X, np.where(side, "yes", "maybe"))
     right = paths["words"].best(X, np.where(side, "yes", "no"))
     assert right.value == paths["quantile_svm_path"].best(X, Y).value
     one = paths["words"].best(X, np.full(N, "yes"))  # one class alone is no offence

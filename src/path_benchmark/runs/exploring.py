@@ -91,8 +91,8 @@ def add_exploration(
     """
     columns = {"method": "path", **columns}
     rows.add_curve(RANGE, path.range, [0.0, 0.0], **columns)
-    edges, error = path.error_steps(validation.X, validation.y)
-    rows.add_curve(ERROR, edges[:-1], error, **columns)
+    curve = path.error_curve(validation.X, validation.y, "zero_one")
+    rows.add_curve(ERROR, curve.edges[:-1], curve.left, **columns)
     part = test or validation
     first, crossings = sign_changes(path, part.X)
     for name, (t, value) in step_rates(part.y, first, crossings, path.range[0]).items():

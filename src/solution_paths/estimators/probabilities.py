@@ -14,6 +14,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from ..errors import PathWarning
 from ..solution import SolutionPath
 from ..solution.curves import Curve, Labels
+from ..solution.evaluation import positive_length
 from ..solution.labels import indices, label_error
 from ..solution.metrics import RANKED, Metric
 from ..validation import Floats, shown
@@ -64,7 +65,7 @@ class Coupled(OneVsRest):
         m, k = X.shape[0], len(self.classes)
         A, b = np.zeros((m, k + 1, k + 1)), np.zeros((m, k + 1, 1))
         for i, j, path, rows in self.pairs:
-            r = np.clip(path.positive_length(X[:, rows] if self._pairwise else X), 0.0, 1.0)
+            r = np.clip(positive_length(path, X[:, rows] if self._pairwise else X), 0.0, 1.0)
             A[:, i, i] += r**2
             A[:, j, j] += (1.0 - r) ** 2
             A[:, i, j] = A[:, j, i] = -r * (1.0 - r)
@@ -81,7 +82,7 @@ def probabilities(model: OneVsRest, X: Any) -> Floats:
     """
     if isinstance(model, Coupled):
         return model.probabilities(X)
-    p = np.clip(np.stack([path.positive_length(X) for path in model.paths], axis=1), 0.0, 1.0)
+    p = np.clip(np.stack([positive_length(path, X) for path in model.paths], axis=1), 0.0, 1.0)
     if p.shape[1] == 1:
         return np.hstack([1.0 - p, p])
     total = p.sum(axis=1, keepdims=True)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..validation import Floats, Rows, check_levels, check_number, check_vector
+from .evaluation import piece_values
 from .path import SolutionPath
 from .tolerances import TIED
 
@@ -72,7 +73,7 @@ class PredictedDistribution:
         """
         _check_quantiles(path)
         levels = path.breakpoints
-        return cls.of_curves(levels, *path.piece_values(X_new, levels), _sizes(path, X_new))
+        return cls.of_curves(levels, *piece_values(path, X_new, levels), _sizes(path, X_new))
 
     @classmethod
     def of_curves(

@@ -11,7 +11,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ..validation import Floats, check_row_weights, check_shares, check_vector, plain_labels
+from ..validation import (
+    Floats,
+    Rows,
+    check_edges,
+    check_row_weights,
+    check_shares,
+    check_vector,
+    plain_labels,
+)
 from .curves import (
     Curve,
     Labels,
@@ -53,11 +61,34 @@ def crossings(path: RecordedPath, rows: Any) -> list[Floats]:
     return roots
 
 
-def piece_values(path: RecordedPath, rows: Any, edges: Floats) -> tuple[Floats, Floats]:
-    """Return f (m, k) at both ends of k pieces between edges in t; see `SolutionPath`."""
+def piece_values(path: RecordedPath, X_new: Rows, edges: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the one-sided limits (m, k) of f at both ends of all pieces between edges.
+
+    Where f jumps at a breakpoint it has two limits there; `decision_function` returns one.
+
+    Parameters
+    ----------
+    path : RecordedPath
+        With one output a row.
+    X_new : (m, d) array or CSR
+    edges : (k + 1,) array
+        Ascending, including the breakpoints between the first and the last. Beyond the last
+        breakpoint of an unbounded path f is constant.
+    """
+    rows = path.reading.checked(X_new)
+    edges = check_edges(edges, path.breakpoints, path.range[0], path.parameter)
+    s = path.scale.statement_value(edges)
+    if not path.scale.inverse:
+        return _limits(path, rows, s)
+    left, right = _limits(path, rows, s[::-1])
+    return right[:, ::-1], left[:, ::-1]
+
+
+def _limits(path: RecordedPath, rows: Any, edges: Floats) -> tuple[Floats, Floats]:
+    """Return the same for checked rows, and edges in the statement's parameter."""
     t = places(path)
     edges = edges if path.ray and len(t) == len(path.points) else np.minimum(edges, t[-1])
-    f = np.concatenate([block[:, 0] for block in blocks(path, rows)])
+    f = _decisions(path, rows)
     if len(t) == 1:
         same = np.repeat(f, len(edges) - 1, axis=1)
         return same, same
@@ -69,11 +100,15 @@ def piece_values(path: RecordedPath, rows: Any, edges: Floats) -> tuple[Floats, 
     return left, right
 
 
-def positive_parts(path: RecordedPath, rows: Any) -> tuple[Floats, Floats]:
-    """Return both ends (m, k) of the part with f >= 0 of k pieces between recorded points."""
-    t = places(path)
+def positive_length(path: RecordedPath, X_new: Rows) -> Floats:
+    """Return, for each row, the total length (m,) of all parameters at which f >= 0.
+
+    A path in the inverse of its parameter counts from the least breakpoint on, any other path up to
+    the last breakpoint. The path has one output a row.
+    """
+    t, rows = places(path), path.reading.checked(X_new)
     t = t[:-1] if path.ray and len(t) == len(path.points) > 1 else t
-    f = np.concatenate([block[:, 0, : len(t)] for block in blocks(path, rows)])
+    f = _decisions(path, rows)[:, : len(t)]
     left, right = f[:, :-1], f[:, 1:]
     starts, ends = (path.reading.positive(values) for values in (left, right))
     crosses = starts != ends
@@ -81,7 +116,19 @@ def positive_parts(path: RecordedPath, rows: Any) -> tuple[Floats, Floats]:
     root = t[:-1] + share * np.diff(t)
     first = np.where(starts, t[:-1], np.where(ends, root, t[1:]))
     last = np.where(ends, t[1:], np.where(starts, root, t[1:]))
-    return first, last
+    with np.errstate(invalid="ignore"):
+        lengths = np.abs(path.scale.value(last) - path.scale.value(first))
+    return np.asarray(np.where(first == last, 0.0, lengths).sum(axis=1))
+
+
+def _decisions(path: RecordedPath, rows: Any) -> Floats:
+    """Return decisions (m, K) at all recorded points of a path with one output a row."""
+    if path.reading.outputs > 1:
+        raise ValueError(
+            f"This path has {path.reading.outputs} outputs a row, where one is expected; take a "
+            "path of one output."
+        )
+    return np.concatenate([block[:, 0] for block in blocks(path, rows)])
 
 
 def blocks(path: RecordedPath, rows: Any) -> Iterator[Floats]:

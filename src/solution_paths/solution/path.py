@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..homotopy.run import Homotopy
-from ..validation import Floats, Labels, Rows, check_edges, check_index, check_number
+from ..validation import Floats, Labels, Rows, check_index, check_number
 from ..verify import judge
 from ..verify.verdict import Certificate, Verdict, summary
 from . import evaluation, plots, storage
@@ -306,63 +306,6 @@ class SolutionPath(RecordedPath):
         roots = [np.sort(self.scale.value(values)) for values in evaluation.crossings(self, rows)]
         return [values[np.isfinite(values)] for values in roots]
 
-    def positive_length(self, X_new: Rows) -> Floats:
-        """Return, for each row, the total length of all parameters at which f >= 0.
-
-        A path in the inverse of its parameter counts from the least breakpoint on, any other path
-        up to the last breakpoint.
-
-        Examples
-        --------
-        >>> from solution_paths import kernel_quantile_path
-        >>> path = kernel_quantile_path([[0.0], [1.0], [2.0]], [-1.0, 0.5, 2.0], lam=0.01)
-        >>> p = path.positive_length([[0.0], [2.0]])  # probability of a positive target
-        >>> bool(p[0] < 0.5 < p[1])
-        True
-        """
-        rows = self.reading.checked(X_new)
-        if self.reading.outputs > 1:
-            raise ValueError("positive_length is for one output a row; this path has several.")
-        ends = evaluation.positive_parts(self, rows)
-        with np.errstate(invalid="ignore"):
-            lengths = np.abs(self.scale.value(ends[1]) - self.scale.value(ends[0]))
-        return np.asarray(np.where(ends[0] == ends[1], 0.0, lengths).sum(axis=1))
-
-    def piece_values(self, X_new: Rows, edges: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the one-sided limits of f at both ends of all pieces between edges.
-
-        Where f jumps at a breakpoint it has two limits there; `decision_function` returns one.
-
-        Parameters
-        ----------
-        X_new : (m, d) array or CSR
-            As in `decision_function`.
-        edges : (k + 1,) array
-            Ascending, including the breakpoints between the first and the last. Beyond the last
-            breakpoint of an unbounded path f is constant.
-
-        Returns
-        -------
-        left, right : (m, k) arrays
-
-        Examples
-        --------
-        >>> from solution_paths import lasso_path
-        >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0], fit_intercept=False)
-        >>> left, right = path.piece_values([[1.0, 1.0]], [0.0, 1.0, 3.0])
-        >>> left.round(9).tolist(), right.round(9).tolist()
-        ([[4.0, 2.0]], [[2.0, 0.0]])
-        """
-        rows = self.reading.checked(X_new)
-        edges = check_edges(edges, self.breakpoints, self.range[0], self.parameter)
-        if self.reading.outputs > 1:
-            raise ValueError("piece_values is for one output a row; this path has several.")
-        s = self.scale.statement_value(edges)
-        if not self.scale.inverse:
-            return evaluation.piece_values(self, rows, s)
-        left, right = evaluation.piece_values(self, rows, s[::-1])
-        return right[:, ::-1], left[:, ::-1]
-
     def error_curve(
         self,
         X_val: Rows,
@@ -447,27 +390,6 @@ class SolutionPath(RecordedPath):
         rows = self.reading.checked(X_val, "X_val")
         curve = self._curve(rows, y_val, metric, sample_weight, queries, classes)
         return replace(curve, log=self.parameter in (*SCALES, "nu"))
-
-    def error_steps(self, X_val: Rows, y_val: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the validation 0-1 error as an exact step function; see `error_curve`.
-
-        Returns
-        -------
-        edges : (k + 1,) array
-            Ends of the steps, ascending.
-        error : (k,) array
-            Mean error on each open step.
-
-        Examples
-        --------
-        >>> from solution_paths import svm_path
-        >>> path = svm_path([[0.0], [1.0], [2.0], [3.0]], [0, 0, 0, 1])
-        >>> edges, error = path.error_steps([[0.5], [2.5]], [0, 1])
-        >>> edges[1].round(9).item(), error.tolist()
-        (1.0, [0.5, 0.0, 0.0])
-        """
-        curve = self.error_curve(X_val, y_val, "zero_one")
-        return curve.edges, curve.left
 
     def _curve(
         self,

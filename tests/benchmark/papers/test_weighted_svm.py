@@ -296,7 +296,8 @@ def test_brute_force_finds_a_step_that_is_wrong():
     task = task_of(60)
     path = task.path(np.ones(60), np.random.default_rng(3).uniform(0.0, 20.0, 60))
     part = Part(np.random.default_rng(4).random((80, 3)), np.sign(task_of(80, 5).y))
-    edges, error = path.error_steps(part.X, part.y)
+    curve = path.error_curve(part.X, part.y)
+    edges, error = curve.edges, curve.left
     assert len(error) > 1
     least = path.best(part.X, part.y).value
     assert experiment.brute_force_errors(task, path, part, edges, error, least)[1] == 0

@@ -449,9 +449,9 @@ def test_rows_of_zeros_are_constants_and_predicted_as_most_are(homotopy):
     without = outlier_svm_path(X[9:], y[9:], 1.0, homotopy=homotopy)
     np.testing.assert_allclose(path.coef(0.0), without.coef(0.0), atol=1e-9)
     assert path.predict(np.zeros((1, 3)), 0.0).tolist() == [-1.0]
-    edges, error = path.error_steps(np.zeros((2, 3)), [-1.0, 1.0])
-    assert set(error) == {0.5}
-    assert len(edges) == 2
+    curve = path.error_curve(np.zeros((2, 3)), [-1.0, 1.0])
+    assert set(curve.left) == {0.5}
+    assert len(curve.edges) == 2
 
 
 def test_residuals_of_rows_of_zeros_change_nothing():

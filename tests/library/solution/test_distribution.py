@@ -21,6 +21,7 @@ from solution_paths import (
     noncrossing_quantiles_path,
     quantile_regression_path,
 )
+from solution_paths.solution.evaluation import piece_values
 from solution_paths.verify import Answer, judge
 
 pytestmark = pytest.mark.slow
@@ -122,7 +123,7 @@ def test_distributions_of_a_path_are_its_quantiles():
         kernel_quantile_path(X, y, lam=0.02, gamma=0.5),
     ):
         found, levels = PredictedDistribution.of_path(path, X), path.breakpoints
-        left, right = path.piece_values(X, levels)
+        left, right = piece_values(path, X, levels)
         np.testing.assert_allclose(found.mean(), (left + right) @ np.diff(levels) / 2, atol=1e-12)
         for z in (y, np.zeros(60), y + 0.37):
             below = [share_below(levels, *own) for own in zip(left, right, z, strict=True)]

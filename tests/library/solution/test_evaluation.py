@@ -12,6 +12,7 @@ from solution_paths import (
     weighted_svm_path,
 )
 from solution_paths.solution import evaluation
+from solution_paths.solution.evaluation import piece_values, positive_length
 
 ALL = [*KINDS, "svm-rbf", "raw", "bounded"]
 REGRESSIVE = ["svr", "svm", "svm-rbf"]
@@ -151,7 +152,7 @@ def test_both_ends_of_pieces_are_approached_from_inside(kind):
     X_new, _ = new_rows(path)
     last = path.breakpoints[-1]
     edges = np.union1d(path.breakpoints, [0.3 * last, 2 * last, 3 * last])
-    left, right = path.piece_values(X_new, edges)
+    left, right = piece_values(path, X_new, edges)
     scale = max(np.abs(left).max(), np.abs(right).max())
     inside = np.diff(edges) > 1e-7 * last
     for share in (1e-6, 1e-3, 0.5, 1 - 1e-3):  # a jump is where t has no digits for it
@@ -168,7 +169,7 @@ def test_both_ends_of_pieces_are_approached_from_inside(kind):
 def test_edges_that_are_no_pieces_are_refused(bad):
     path = any_path("quantile")
     with pytest.raises(ValueError, match="edges "):
-        path.piece_values(new_rows(path)[0], bad)
+        piece_values(path, new_rows(path)[0], bad)
 
 
 @pytest.mark.parametrize("kind", ["quantile", "svm-rbf"])
@@ -183,7 +184,7 @@ def test_signs_alternate_between_crossings_also_where_a_path_jumps(kind):
         middle = edges[:-1] + 0.5 * np.diff(edges)
         positive = path.predict(X_new[[row]], middle)[0] > 0
         assert (positive[1:] != positive[:-1])[np.diff(edges)[1:] > 1e-9].all()
-    length = path.positive_length(X_new)
+    length = positive_length(path, X_new)
     (first, last) = nodes(path)[[0, -1]]
     t = first + (np.arange(3000) + 0.5) / 3000 * (last - first)
     share = (path.decision_function(X_new, t) >= 0).mean(axis=1)

@@ -14,6 +14,7 @@ from solution_paths.compilation import read_only
 from solution_paths.problem import Losses, Problem, Product, losses
 from solution_paths.solution import undetermined
 from solution_paths.solution.envelopes import boxes, on_segments
+from solution_paths.solution.evaluation import piece_values
 from solution_paths.solution.polytopes import Bounds, TooMany, middle
 from solution_paths.solution.tolerances import ROUNDED
 from solution_paths.verify import Answer, judge
@@ -156,7 +157,7 @@ def test_the_middle_bends_where_another_row_becomes_the_bound():
     low = np.where(epsilon < 2.5, np.maximum(1 - epsilon, epsilon), 5.0 - epsilon)
     high = np.where(epsilon < 2.5, np.minimum(1 + epsilon, 5 - epsilon), epsilon)
     np.testing.assert_allclose(path.intercept(epsilon), (low + high) / 2, atol=1e-12)
-    left, right = path.piece_values(np.ones((1, 1)), path.breakpoints)
+    left, right = piece_values(path, np.ones((1, 1)), path.breakpoints)
     np.testing.assert_allclose([left[0], right[0]], [[1.0, 1.0, 2.5], [1.0, 2.5, 2.5]], atol=1e-12)
 
 

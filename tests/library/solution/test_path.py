@@ -17,6 +17,7 @@ from solution_paths import (
     quantile_svm_path,
     svm_path,
 )
+from solution_paths.solution.evaluation import positive_length
 
 
 def ends(path):
@@ -87,7 +88,8 @@ def brute_errors(path, X_new, y_new, points):
 def test_error_steps_against_brute_force(kind):
     path = a_path(kind)
     X_new, y_new = new_rows(path)
-    edges, error = path.error_steps(X_new, y_new)
+    curve = path.error_curve(X_new, y_new, "zero_one")
+    edges, error = curve.edges, curve.left
     assert edges[0] == ends(path)[0]
     assert edges[-1] == path.range[1]
     assert len(error) == len(edges) - 1
@@ -145,13 +147,10 @@ def test_error_steps_with_labels_of_another_kind():
     path = quantile_svm_path(X, np.where(y > 0, "b", "a"), 0.05)
     X_new, y_new = rows(40, seed=9)
     plain = quantile_svm_path(X, y, 0.05)
-    for ours, theirs in zip(
-        path.error_steps(X_new, np.where(y_new > 0, "b", "a")),
-        plain.error_steps(X_new, y_new),
-        strict=True,
-    ):
-        np.testing.assert_array_equal(ours, theirs)
     labels = np.where(y_new > 0, "b", "a")
+    ours, theirs = path.error_curve(X_new, labels), plain.error_curve(X_new, y_new)
+    np.testing.assert_array_equal(ours.edges, theirs.edges)
+    np.testing.assert_array_equal(ours.left, theirs.left)
     assert path.best(X_new, labels).value == plain.best(X_new, y_new).value
 
 
@@ -349,7 +348,7 @@ def test_the_dual_at_a_penalty_of_zero_is_the_limit():
 def test_the_positive_length_in_a_penalty_is_what_a_fine_grid_counts(flipped):
     X, y = classes(40)
     path, new = dm_ksvm_path(X, (y == "b") != flipped, 3.0), classes(60, seed=5)[0]
-    length, crossings = path.positive_length(new), path.crossings(new)
+    length, crossings = positive_length(path, new), path.crossings(new)
     first, top = path.breakpoints[0], 3.0
     assert max(own.max(initial=0.0) for own in crossings) < top
     grid = np.linspace(first, top, 6001)

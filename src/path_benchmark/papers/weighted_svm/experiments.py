@@ -651,7 +651,8 @@ def validation(cell: Cell, rows: Rows, report: Report) -> None:
     ends, task = importance_weights(cell, parts, rows), Task(parts.train, cell.common)
     path, data = task.path(*ends, report=report), parts.test
     carried = {"method": "path", **certificates(rows, "path", [path])}
-    edges, error = path.error_steps(data.X, data.y)
+    curve = path.error_curve(data.X, data.y, "zero_one")
+    edges, error = curve.edges, curve.left
     rows.add_curve("validation_error", edges[:-1], error, method="path")
     best = path.best(data.X, data.y, metric="zero_one")
     for low, high in best.intervals:
