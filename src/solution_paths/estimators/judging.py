@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 from ..errors import PathError, PathWarning
-from ..problem import Problem
 from ..solution.approximate import GapCertificate
 from ..solution.follow import remedy_for
 from ..validation import callers_level
@@ -51,12 +50,9 @@ def judge(model: Fitted, t: float, where: str, check: str, chosen_by: list[Fitte
     if isinstance(worst, GapCertificate):
         limit, what = worst.limit, "objective"
     _, path, _ = all_doubts[0]
-    problem = path.line.start
-    stated = isinstance(problem, Problem)
-    remedy = remedy_for(problem) if stated else "scale the columns of X alike"
     text = (
         f"The solution{whose} {where} may be off by {worst.error:.1e} (limit {limit:g}), in "
-        f"{what}; {remedy}."
+        f"{what}; {remedy_for(path.line.start)}."
     )
     if check == "raise":
         raise PathError(text, path)

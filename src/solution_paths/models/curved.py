@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +51,7 @@ def curved_path(
     raise PathError(
         f"No path within eps = {eps:g} was found down to lam = {lam_min:g}: rounding hides such "
         "gaps; choose a larger eps or lam_min, or scale the columns of X alike.",
-        cast(Any, certified),
+        certified,
     )
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ..glm import LOSSES, Lines
-from ..problem import Problem
+from ..homotopy.statement import ParametricKKT
+from ..problem import Line, Losses, Problem, pieces
 from ..validation import Floats, Rows, check_counts, check_shares
-from ..verify import Answer, curved
+from ..verify import curved
 from ..verify.verdict import SAID, Certificate, Verdict, statuses, worst_of
 from . import evaluation
 from .archive import Arrays, File, Store, read_archive, write_archive
@@ -76,35 +78,22 @@ class GapCertificate(Certificate):
         )
 
 
-@dataclass(frozen=True)
-class Parts:
-    """The layout of the unknowns: w, b and duals."""
+def _of_rows(X: Any) -> tuple[Line, ParametricKKT]:
+    """Return rows without functions, and where the unknowns (a, w, b) hold duals, w and b."""
+    n, d = X.shape
+    problem = Problem(Losses(pieces([0.0], [0.0, 0.0], n=n), X, free=1.0))
+    no_equations = sp.csr_array((n, d + 1))
+    layout = ParametricKKT(no_equations, None, np.zeros(d + 1), None, [], 1.0, X, 1, [n])
+    return Line(_not_stated, 0.0, 1.0, problem, {}, {}), layout
 
-    features: int
-    kernel: None = None
-    pure_ridge: bool = False
-    settles: bool = False
-    face: str = "saddle"
-    sums: bool = False
 
-    @property
-    def start(self) -> Parts:
-        """The layout itself, which doesn't depend on the parameter."""
-        return self
-
-    @property
-    def held(self) -> slice:
-        """The columns of the unknowns that hold w and b."""
-        return slice(0, self.features + 1)
-
-    def variables(self, unknowns: Floats) -> tuple[Floats, Floats]:
-        """Return w (K, d) and b (K, 1)."""
-        return unknowns[:, : self.features], unknowns[:, self.features :]
-
-    def answer(self, unknowns: Floats) -> tuple[Floats, Floats, list[Floats]]:
-        """Return w (K, d), b (K, 1), and a (K, n) of the one group of losses."""
-        d = self.features
-        return unknowns[:, :d], unknowns[:, d : d + 1], [unknowns[:, d + 1 :]]
+def _not_stated(t: float) -> Problem:
+    """Refuse to state curved losses as a `Problem`."""
+    raise ValueError(
+        "The losses of this path are curved, so that its optima follow no lines: leave rows "
+        'out by cv="loo" of its estimator, take sets of labels from conformal_labels, and '
+        "intervals from ConditionalConformal."
+    )
 
 
 class ApproximatePath(SolutionPath):
@@ -147,9 +136,9 @@ class ApproximatePath(SolutionPath):
         l1_ratio: float,
         eps: float,
     ):
-        parts = cast(Any, Parts(X.shape[1]))
-        points = Points.from_arrays(lines.lam, np.hstack([lines.w, lines.b[:, None], lines.a]))
-        super().__init__(parts, parts, points, parameter="lam", reading=reading, ray=lines.ray)
+        points = Points.from_arrays(lines.lam, np.hstack([lines.a, lines.w, lines.b[:, None]]))
+        options: dict[str, Any] = {"parameter": "lam", "reading": reading, "ray": lines.ray}
+        super().__init__(*_of_rows(X), points, **options)
         self.X, self.y, self.weights, self.loss = X, y, weights, loss
         self.l1_ratio, self.eps, self.bounds, self.lines = l1_ratio, eps, lines.bounds, lines
         losses = LOSSES[loss](y)
@@ -159,8 +148,9 @@ class ApproximatePath(SolutionPath):
         return vars(self)
 
     @property
-    def _rows(self) -> Any:
-        return self.X
+    def straight(self) -> ApproximatePath:
+        """The path itself: it is piecewise linear in its parameter."""
+        return self
 
     def mean(self, X_new: Rows, t: float | Parameters = MISSING) -> Floats:
         """Return expected targets at t, (m,) or (m, k): counts, or the larger label's probability.
@@ -269,14 +259,6 @@ class ApproximatePath(SolutionPath):
 
     def _summary(self, s: Floats, verdict: Verdict) -> Certificate:
         return GapCertificate.of(s, verdict.gap, verdict.rounding, self.eps)
-
-    def stated_at(self, t: float = MISSING) -> tuple[Problem, Answer]:
-        """Raise an error: curved losses aren't stated as a `Problem`."""
-        raise ValueError(
-            "The losses of this path are curved, so that its optima follow no lines: leave rows "
-            'out by cv="loo" of its estimator, take sets of labels from conformal_labels, and '
-            "intervals from ConditionalConformal."
-        )
 
     def save(self, file: File) -> None:
         """Write the path, with its data, to an .npz file (no pickles inside), atomically."""

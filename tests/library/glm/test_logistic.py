@@ -257,7 +257,7 @@ def test_the_judge_is_one_of_its_own():
     dual = entropy - (np.maximum(np.abs(c) - 0.3 * lam, 0) ** 2).sum() / (1.4 * lam)
     gap = (primal(X, y, lam, 0.3, w, b, weights) - dual) / own.null
     assert own.certify(at=lam).gap == pytest.approx(gap, abs=1e-12)
-    path.points.at.unknowns[:, 0] += 0.3
+    path.points.at.unknowns[:, path.statement.held.start] += 0.3  # the first coefficient
     certificate = path.certify()
     assert certificate.status == "fails"
     assert not certificate.reliable
@@ -334,6 +334,10 @@ def test_the_face_is_that_of_other_paths(tmp_path):
         path.coef(0.01)
     with pytest.raises(AttributeError, match="no combination of training rows"):
         path.expansion(0.2)
+    for own in (path, path.straight, ApproximatePath.load(tmp_path / "path.npz")):
+        with pytest.raises(ValueError, match="losses of this path are curved"):
+            own.stated_at(0.2)
+        np.testing.assert_array_equal(own.kinks(), path.breakpoints[1:])  # where its lines turn
 
 
 X, Y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]

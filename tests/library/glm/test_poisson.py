@@ -222,7 +222,7 @@ def test_the_judge_is_one_of_its_own():
     assert path.certify(at=lam).gap == pytest.approx(gap, abs=1e-12)
     one = np.full(len(y), np.log(np.average(y, weights=weights)))
     assert path.null == pytest.approx(weights @ losses(y, one), rel=1e-12)
-    path.points.at.unknowns[:, 0] += 0.3
+    path.points.at.unknowns[:, path.statement.held.start] += 0.3  # the first coefficient
     assert path.certify().status == "fails"
 
 
