@@ -107,9 +107,13 @@ class Explained(Settings):
 
 
 class TablesFile(Settings):
-    """``tables.yaml``: methods as people write them, tables, figures, what is said of them."""
+    """``tables.yaml``: methods as people write them, tables, figures, what is said of them.
+
+    ``order``: the paper's tables and figures as they follow each other there, such as "Table 1".
+    """
 
     methods: dict[str, str] = Field(default_factory=dict)
+    order: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     figures: tuple[Drawn, ...] = ()
     explorers: tuple[Drawn, ...] = ()
@@ -276,6 +280,7 @@ class Outputs:
             "figures": [d for d in drawn if d],
             "tables": [vars(s) for s in shown],
             "settings": asdict(tab.show(tab.settings_used(study), "settings", "Settings used")),
+            "order": list(self.tables_file.order),
             "printed": printed(self.folder) if self.folder else {},
             "explained": [e.model_dump(mode="json") for e in self.tables_file.explained],
             "assumptions": said(self.tables_file.assumptions, study),

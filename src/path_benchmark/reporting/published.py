@@ -44,6 +44,7 @@ SHARED = ("table_metrics", "table_certificates")
 # What the index shows of figures, the first of these that a paper has.
 FRONT = ("figure_2_rates", "figure_1_regions", "figure_5_path", "figure_5_2_noise", "figure_paths")
 TABLE = re.compile(r"Table (\d+(?:\.\d+)?)")
+ITEM = re.compile(r"(?:Table|Figure) \d+(?:\.\d+)?")
 TIMES = re.compile(r" / path|in times of the path")
 BEGIN, END = "<!-- results: written by path_benchmark.reporting.published -->", "<!-- end -->"
 
@@ -141,6 +142,50 @@ def _short(heading: str) -> str:
     """Return "Table 3" of a heading that names it; else the heading."""
     number = TABLE.search(heading)
     return number[0] if number else heading
+
+
+def sections(
+    order: Iterable[str], tables: Iterable[Mapping], figures: Iterable[Mapping]
+) -> list[dict]:
+    """List the paper's tables and figures in its order, each with all that is shown of it.
+
+    Parameters
+    ----------
+    order : iterable of str
+        "Table 1", "Figure 1", ... as the paper has them.
+
+    Returns
+    -------
+    list of dict
+        The ``title`` of each, its ``tables`` and its ``figures``; last, without a title, those that
+        are none of the paper's.
+    """
+    items: dict[str, dict[str, list]] = {item: {"tables": [], "figures": []} for item in order}
+    rest: dict[str, list] = {"tables": [], "figures": []}
+    for part, things in (("tables", tables), ("figures", figures)):
+        for thing in things:
+            item = "" if thing.get("evidence") else _item(thing)
+            items.get(item, rest)[part].append(thing)
+    shown = {item: parts for item, parts in items.items() if any(parts.values())}
+    return [{"title": _title(item, **shown[item]), **shown[item]} for item in shown] + [
+        {"title": "", **rest}
+    ]
+
+
+def _item(thing: Mapping) -> str:
+    """Return the table or figure of the paper that a heading names, or else a figure's name."""
+    if item := ITEM.search(thing["heading"]):
+        return item[0]
+    number = re.match(r"figure((?:_\d+)+)_", thing["name"])
+    return f"Figure {number[1][1:].replace('_', '.')}" if number else ""
+
+
+def _title(item: str, tables: list[Mapping], figures: list[Mapping]) -> str:
+    """Return the heading of a table; of figures alone their number, and whether data are others."""
+    if tables:
+        return tables[0]["heading"]
+    other = re.search(r"\(as in the paper's .*, (on .*)\)$", figures[0]["heading"])
+    return f"As in {item}, {other[1]}" if other else item
 
 
 def _explanation(content: Mapping, table: str, cells: Mapping[str, str]) -> str:
@@ -255,6 +300,11 @@ def write(folders: Iterable[Path], out: Path) -> str:
         paper["tables"].sort(key=lambda table: bool(table.get("evidence")))
         paper |= {
             "head": overview.headline(paper),
+            "sections": sections(
+                paper.get("order", ()),
+                [table for table in paper["tables"] if "pivot" in table],
+                paper["figures"],
+            ),
             "differing": _differing(paper),
             "anchor": _anchor(paper["title"]),
             "marks": _marks(paper["tables"]),

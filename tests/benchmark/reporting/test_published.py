@@ -272,3 +272,43 @@ def test_a_suite_that_is_not_finished_ends_in_a_sentence(tmp_path):
 
 def test_every_verdict_has_a_colour_and_a_sign():
     assert {published.sign(kind)[-1] for kind in GLYPHS} <= set(published.COLOURS)
+
+
+def test_tables_and_figures_follow_each_other_as_in_the_paper():
+    tables = [
+        {"name": "table_1", "heading": "Table 1: data"},
+        {"name": "table_3", "heading": "Figure 3: times"},
+        {"name": "table_more", "heading": "More"},
+        {"name": "table_tried", "heading": "Table 1, tried otherwise", "evidence": True},
+    ]
+    figures = [
+        {"name": "figure_2_a", "heading": "A line (as in the paper's Figure 2, on other data)"},
+        {"name": "figure_2_b", "heading": "The same, spread out"},
+        {"name": "figure_3_c", "heading": "Figure 3: times"},
+        {"name": "figure_9_d", "heading": "None of the paper's"},
+        {"name": "figure_e", "heading": "No number"},
+    ]
+    order = ["Figure 2", "Figure 1", "Table 1", "Figure 3"]
+    found = published.sections(order, tables, figures)
+    names = [[t["name"] for t in (*one["tables"], *one["figures"])] for one in found]
+    assert [one["title"] for one in found] == [
+        "As in Figure 2, on other data",
+        "Table 1: data",
+        "Figure 3: times",
+        "",
+    ]
+    assert names[:3] == [["figure_2_a", "figure_2_b"], ["table_1"], ["table_3", "figure_3_c"]]
+    assert names[3] == ["table_more", "table_tried", "figure_9_d", "figure_e"]
+    assert published.sections([], tables, figures) == [
+        {"title": "", "tables": tables, "figures": figures}
+    ]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_order_of_a_paper_names_every_table_and_figure_of_it(name):
+    file = get_outputs(name).tables_file
+    tables = [table for table in file.tables if not table.evidence]
+    headings = [made.heading for made in (*tables, *file.figures)]
+    named = {item[0] for text in headings if (item := published.ITEM.match(text))}
+    assert len(set(file.order)) == len(file.order)
+    assert set(file.order) == named
