@@ -13,8 +13,8 @@ def check(results: pd.DataFrame) -> list[str]:
     """Return one sentence for each assertion that doesn't hold over a results table."""
     if not len(results):
         return ["The results table is empty: run the suite first."]
-    found = [*_failures(results), *_certificates(results)]
-    return [*found, *_objectives(results), *_steps(results)]
+    complaints = [*_failures(results), *_certificates(results)]
+    return [*complaints, *_objectives(results), *_steps(results)]
 
 
 def where(row: object) -> str:

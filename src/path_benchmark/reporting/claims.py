@@ -138,19 +138,19 @@ def _of_row(
 
 
 def _claim(row: Row, case: Case, study: Study, papers: bool) -> Claim:
-    holds, told = decide(row.rule, case.values)
-    values = {"compared": told, **case.values}
+    holds, test = decide(row.rule, case.values)
+    values = {"compared": test, **case.values}
     evidence = Words().format(row.evidence, **values)
-    if "{compared}" not in row.evidence and told:
-        evidence = f"{evidence}; {told}"
+    if "{compared}" not in row.evidence and test:
+        evidence = f"{evidence}; {test}"
     outcome = on_sentence(holds, runs=case.values.get("runs"))
     lacking = "" if papers else "not the paper's data"
     lacking = lacking or _cut_short(row, study, case.data)
     if lacking:
         evidence = f"{lacking}; there: {outcome}: {evidence}"
-    source, said = row.source, [row.printed[d] for d in case.data if d in row.printed]
-    if said:
-        source, evidence = CONTRADICTED, f"{evidence}; in print: {'; '.join(said)}"
+    source, printed = row.source, [row.printed[d] for d in case.data if d in row.printed]
+    if printed:
+        source, evidence = CONTRADICTED, f"{evidence}; in print: {'; '.join(printed)}"
     return Claim(
         Words().format(row.claim, **values),
         study.named(case.data),
@@ -170,11 +170,11 @@ def _cut_short(row: Row, study: Study, data: tuple[str, ...]) -> str:
             if key == "splits":
                 mask = study.results["experiment"] == experiment
                 mask &= study.results["dataset"].isin(data)
-                found = study.results.loc[mask, "split"].nunique()
+                reached = study.results.loc[mask, "split"].nunique()
             else:
-                found = np.max(getattr(study.settings[experiment], key))
-            if found < wanted:
-                return f"cut short ({key}: {found:g}, not {wanted:g})"
+                reached = np.max(getattr(study.settings[experiment], key))
+            if reached < wanted:
+                return f"cut short ({key}: {reached:g}, not {wanted:g})"
     return ""
 
 
@@ -186,10 +186,10 @@ def decide(rule: Rule, values: Mapping[str, Any]) -> tuple[bool | None, str]:
         return _on_means(rule, values)
     if rule.interval:
         return _on_interval(rule, values)
-    found = np.atleast_1d(np.asarray(values[rule.value], float))
-    kept = _kept(rule, found, found)
+    numbers = np.atleast_1d(np.asarray(values[rule.value], float))
+    kept = _kept(rule, numbers, numbers)
     text = f"bound: {_bounds(rule)}"
-    if not len(found) or np.isnan(found).any():
+    if not len(numbers) or np.isnan(numbers).any():
         return None, text
     return bool(kept), text
 
@@ -207,42 +207,42 @@ def _kept(rule: Rule, low: np.ndarray | float, high: np.ndarray | float) -> bool
 
 def _bounds(rule: Rule) -> str:
     names = ("at_least", "above", "at_most", "below")
-    told = [
+    parts = [
         f"{n.replace('_', ' ')} {getattr(rule, n):g}" for n in names if getattr(rule, n) is not None
     ]
-    return ", ".join(told) + (f" ({rule.bound_from})" if rule.bound_from else "")
+    return ", ".join(parts) + (f" ({rule.bound_from})" if rule.bound_from else "")
 
 
 def _on_means(rule: Rule, values: Mapping[str, Any]) -> tuple[bool | None, str]:
     """Decide at every level: all must hold; one that fails is enough."""
     levels = values.get("levels") or [("", values["stated"], values["rivals"])]
-    found = [
+    compared = [
         (name, *statistics.ahead(stated, rivals, rule.means == "lower", rule.rank))
         for name, stated, rivals in levels
     ]
-    outcomes = [holds for _, holds, _ in found]
+    outcomes = [holds for _, holds, _ in compared]
     holds = False if False in outcomes else True if all(outcomes) else None
-    return holds, "; ".join(f"{name}: {text}" if name else text for name, _, text in found)
+    return holds, "; ".join(f"{name}: {text}" if name else text for name, _, text in compared)
 
 
 def _on_interval(rule: Rule, values: Mapping[str, Any]) -> tuple[bool | None, str]:
-    found, take = np.asarray(values[rule.interval], float), getattr(np, rule.take)
-    if not len(found):
+    numbers, take = np.asarray(values[rule.interval], float), getattr(np, rule.take)
+    if not len(numbers):
         return None, "nothing was measured"
-    groups = values.get("groups", np.arange(len(found)))
-    low, high = statistics.interval(found, groups, take)
+    groups = values.get("groups", np.arange(len(numbers)))
+    low, high = statistics.interval(numbers, groups, take)
     holds, n = True if _kept(rule, low, high) else None, len(set(groups))
     if holds is None and not (_kept(rule, low, low) or _kept(rule, high, high)):
         holds = False
     drawn = f"95 % bootstrap interval {low:.3g} to {high:.3g} ({n} splits or data sets drawn)"
     drawn = drawn if n > 1 else "no interval of one split or data set"
-    text = f"{rule.take} {take(found):.3g}, {drawn}; bound: {_bounds(rule)}"
+    text = f"{rule.take} {take(numbers):.3g}, {drawn}; bound: {_bounds(rule)}"
     return (holds if n >= statistics.LEAST_SPLITS else None), text
 
 
 def complaints(checks: Iterable[Check], results: pd.DataFrame) -> list[str]:
     """Return a sentence for each row that breaks a bound; what is no number breaks it."""
-    found = []
+    sentences = []
     for check in checks:
         rows = results[results["metric"] == check.metric]
         if check.experiment:
@@ -252,12 +252,12 @@ def complaints(checks: Iterable[Check], results: pd.DataFrame) -> list[str]:
         value = rows[check.column].astype(float)
         low = -np.inf if check.at_least is None else check.at_least
         high = np.inf if check.at_most is None else check.at_most
-        found += [
+        sentences += [
             f"{row.experiment} on {row.dataset}, split {row.split}: "
             + Words().format(check.says, value=getattr(row, check.column))
             for row in rows[~value.between(low, high)].itertuples()
         ]
-    return found
+    return sentences
 
 
 # ---------------------------------------------------------------- measures that papers share
@@ -298,10 +298,10 @@ def scores(
         part = part[hyper(part, key) == value]
     for dataset, group in part.groupby("dataset", sort=False):
         # a rival that is missing has no splits: then nothing is decided
-        found = {m: group[group["method"] == m] for m in (stated, *rivals)}
-        if not len(found[stated]) or not any(len(found[m]) for m in rivals):
+        by_method = {m: group[group["method"] == m] for m in (stated, *rivals)}
+        if not len(by_method[stated]) or not any(len(by_method[m]) for m in rivals):
             continue
-        places = sorted(set(hyper(found[stated], level))) if level else [None]
+        places = sorted(set(hyper(by_method[stated], level))) if level else [None]
         places = {"first": places[:1], "last": places[-1:]}.get(at, places)
         levels = []
         for place in places:
@@ -309,7 +309,7 @@ def scores(
                 names[m]: (rows if place is None else rows[hyper(rows, level) == place])
                 .groupby("split")["value"]
                 .mean()
-                for m, rows in found.items()
+                for m, rows in by_method.items()
             }
             first = values.pop(names[stated])
             levels.append(("" if place is None else f"{place:g}", first, values))
@@ -327,8 +327,13 @@ def values(
     chosen = {"metric": metric, "experiment": experiment, "method": method}
     rows = study.only(**{column: value for column, value in chosen.items() if value})
     for key, group in rows.groupby(by or (lambda _: ""), sort=False):
-        found = group["value"].to_numpy(float)
-        numbers = {"values": found, "worst": found.max(), "least": found.min(), "n": len(found)}
+        measured = group["value"].to_numpy(float)
+        numbers = {
+            "values": measured,
+            "worst": measured.max(),
+            "least": measured.min(),
+            "n": len(measured),
+        }
         data = tuple(group["dataset"].unique())
         groups = independent(group)
         yield Case(data, {**numbers, "groups": groups, "key": key, **fields})

@@ -114,12 +114,12 @@ def minimisers(curve: Curve, span: tuple[float, float]) -> tuple[float, list[tup
     if not curve.step:
         return least, [(float(t), float(t)) for t in x[reached]]
     ends = np.append(x[1:], span[1])
-    found: list[tuple[float, float]] = []
+    intervals: list[tuple[float, float]] = []
     for low, high in zip(x[reached], ends[reached], strict=True):
-        if found and found[-1][1] == low:
-            low = found.pop()[0]
-        found.append((float(low), float(high)))
-    return least, found
+        if intervals and intervals[-1][1] == low:
+            low = intervals.pop()[0]
+        intervals.append((float(low), float(high)))
+    return least, intervals
 
 
 @dataclass(frozen=True)
@@ -189,13 +189,13 @@ def _plain(s: Slice) -> dict:
         {"name": name, "curves": [_thinned(c, curves) for c in curves]}
         for name, curves in s.panels.items()
     ]
-    found: dict = {"label": s.label, "span": list(s.span), "panels": panels}
+    content: dict = {"label": s.label, "span": list(s.span), "panels": panels}
     if ERROR_PANEL in s.panels:
         value, where = s.least
-        found |= {"least": [value, [list(w) for w in where]], "grid": s.grid_points}
+        content |= {"least": [value, [list(w) for w in where]], "grid": s.grid_points}
     if s.samples:
-        found["samples"] = s.samples
-    return found
+        content["samples"] = s.samples
+    return content
 
 
 def _thinned(curve: Curve, panel: list[Curve]) -> dict:
@@ -305,7 +305,7 @@ def _slice(rows: pd.DataFrame, label: str, grid: list[float], lines: str) -> Sli
         lines: curves(f"{exploring.LINE}:", False, {}),
     }
     span = of[exploring.RANGE]["x"].to_numpy()
-    panels = {name: found for name, found in panels.items() if found}
+    panels = {name: panel for name, panel in panels.items() if panel}
     return Slice(label, (span[0], span[1]), panels, grid, _samples(of))
 
 
@@ -334,8 +334,8 @@ def path_figure(explorer: Explorer) -> Figure | None:
     """
     if not explorer.choices:
         return None
-    found = [(name, s) for name, slices in explorer.choices.items() for s in slices]
-    name, s = max(found, key=lambda pair: _rank(pair[1]))
+    candidates = [(name, s) for name, slices in explorer.choices.items() for s in slices]
+    name, s = max(candidates, key=lambda pair: _rank(pair[1]))
     figure, axes = fig.new_figure(1, len(s.panels), size=(7.2, 2.1))
     for ax, (title, curves) in zip(axes[:, 0], s.panels.items(), strict=True):
         end = _inner_end(s) if explorer.logit else None

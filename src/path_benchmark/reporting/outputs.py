@@ -203,8 +203,8 @@ class Outputs:
 
     def complaints(self, results: pd.DataFrame, curves: pd.DataFrame) -> list[str]:
         """Return what breaks the paper's own checks, in sentences."""
-        found = cl.complaints(self.claims_file.checks, results)
-        return found + [text for make in self.check_makers for text in make(results, curves)]
+        sentences = cl.complaints(self.claims_file.checks, results)
+        return sentences + [text for make in self.check_makers for text in make(results, curves)]
 
     # -- writing ----------------------------------------------------------------------------------
 
@@ -223,7 +223,7 @@ class Outputs:
 
     def all_highlights(self, study: Study, tables: dict[str, pd.DataFrame]) -> list[Highlight]:
         """Return what the page opens with."""
-        found = [h for make in self.highlight_makers for h in make(study)]
+        lights = [h for make in self.highlight_makers for h in make(study)]
         for lines in self.tables_file.highlights:
             frame = tables.get(lines.table, pd.DataFrame(columns=[lines.column]))
             wanted = re.compile(lines.pattern)
@@ -232,10 +232,10 @@ class Outputs:
             for row in frame.tail(1 if lines.last else len(frame)).to_dict("records"):
                 numbers = (number if pd.notna(row[k]) else "" for k, number in _pair(row))
                 what = lines.what.format(**row)
-                found.append(
+                lights.append(
                     Highlight(what, row["data set"], *numbers, row["verdict"], lines.table)
                 )
-        return found
+        return lights
 
     def write(self, study: Study, folder: str | Path, left: Iterable[str] = ()) -> list[Path]:
         """Write tables/, figures/, claims.csv and outputs.json, which says what is in them.
@@ -283,8 +283,8 @@ class Outputs:
             "order": list(self.tables_file.order),
             "printed": printed(self.folder) if self.folder else {},
             "explained": [e.model_dump(mode="json") for e in self.tables_file.explained],
-            "assumptions": said(self.tables_file.assumptions, study),
-            "limitations": [*said(self.tables_file.limitations, study), *study.failures()],
+            "assumptions": applicable(self.tables_file.assumptions, study),
+            "limitations": [*applicable(self.tables_file.limitations, study), *study.failures()],
             "provenance": provenance(study, self.names),
         }
         text = json.dumps(content, indent=1)
@@ -344,16 +344,16 @@ def _described(made: Drawn, study: Study) -> dict:
 
 def _cut(made: Drawn, study: Study) -> list[str]:
     """Say what of the paper's figure a suite leaves out."""
-    told = []
+    parts = []
     for whole in made.whole:
         if whole.setting == "splits":
             results = study.results[study.results["experiment"] == made.experiments[0]]
-            found = results["split"].nunique()
+            shown = results["split"].nunique()
         else:
-            found = len(getattr(study.settings[made.experiments[0]], whole.setting))
-        if found < whole.of:
-            told.append(f"{found} of {whole.of} {whole.what}")
-    return [f"Of the paper's figure this is a part: {', '.join(told)}."] if told else []
+            shown = len(getattr(study.settings[made.experiments[0]], whole.setting))
+        if shown < whole.of:
+            parts.append(f"{shown} of {whole.of} {whole.what}")
+    return [f"Of the paper's figure this is a part: {', '.join(parts)}."] if parts else []
 
 
 def _data_note(experiments: tuple[str, ...], study: Study, splits: bool = False) -> list[str]:
@@ -370,7 +370,7 @@ def _pair(row: dict) -> list[tuple[str, str]]:
     return list(zip(("paper", "ours"), together(row["paper"], row["ours"], digits), strict=False))
 
 
-def said(sentences: tuple[Said, ...], study: Study) -> list[str]:
+def applicable(sentences: tuple[Said, ...], study: Study) -> list[str]:
     """Return the sentences about what ran, with the settings that they name.
 
     A sentence with ``cut`` is said where a setting of its experiment is below that.

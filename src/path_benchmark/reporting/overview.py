@@ -42,15 +42,15 @@ def heat_map(paper: Mapping) -> dict:
         ``columns``: data sets; ``groups``: (heading, rows), a row being (label, cells), a cell
         None or what its verdicts are, with the anchor of the evidence.
     """
-    found = {
+    by_table = {
         CERTIFIED: _certified(paper),
         **{table["heading"]: _of_table(paper["name"], table) for table in paper["tables"]},
         "Claims of the text": _of_claims(paper, PAPER),
         "Sentences that the paper's own tables contradict": _of_claims(paper, CONTRADICTED),
         "Questions and goals of this project": _of_claims(paper, PROJECT),
     }
-    columns = list(dict.fromkeys(d for marks in found.values() for _, d, _, _ in marks))
-    groups = [(heading, _rows(marks, columns)) for heading, marks in found.items() if marks]
+    columns = list(dict.fromkeys(d for marks in by_table.values() for _, d, _, _ in marks))
+    groups = [(heading, _rows(marks, columns)) for heading, marks in by_table.items() if marks]
     return {"columns": columns, "groups": groups}
 
 
@@ -150,9 +150,9 @@ def headline(paper: Mapping) -> dict:
     cells = Counter(CELLS[k] for t in compared for k in t["kinds"] if k in CELLS)
     claims = Counter(_sentences(paper["claims"]))
     held, total = (sum(n[k] for n in paper["certificates"].values()) for k in (0, 1))
-    told = [f"cells: {_counts(cells, dict.fromkeys(CELLS.values()))}"] * bool(cells)
-    told += [f"claims: {_counts(claims, CLAIMS)}"] * bool(claims)
-    text = "; ".join([f"{count(sum(map(bool, tables)), 'table')} compared", *told])
+    parts = [f"cells: {_counts(cells, dict.fromkeys(CELLS.values()))}"] * bool(cells)
+    parts += [f"claims: {_counts(claims, CLAIMS)}"] * bool(claims)
+    text = "; ".join([f"{count(sum(map(bool, tables)), 'table')} compared", *parts])
     return {
         "title": paper["title"],
         "kind": _kind(paper, cells, claims),
@@ -167,16 +167,16 @@ def headline(paper: Mapping) -> dict:
 
 def _sentences(claims: Iterable[Mapping]) -> list[str]:
     """Return the verdict on each sentence of the paper."""
-    found: dict[tuple[str, str], list[str]] = {}
+    by_sentence: dict[tuple[str, str], list[str]] = {}
     for claim in claims:
         if claim["source"] == PAPER:
             key = claim.get("sentence") or claim["claim"], claim.get("place", "")
-            found.setdefault(key, []).append(claim["verdict"])
-    return [worst(verdicts) for verdicts in found.values()]
+            by_sentence.setdefault(key, []).append(claim["verdict"])
+    return [worst(verdicts) for verdicts in by_sentence.values()]
 
 
-def _counts(found: Counter, order: Iterable[str]) -> str:
-    return ", ".join(f"{found[k]} {k}" for k in order if found[k])
+def _counts(counts: Counter, order: Iterable[str]) -> str:
+    return ", ".join(f"{counts[k]} {k}" for k in order if counts[k])
 
 
 def _kind(paper: Mapping, cells: Counter, claims: Counter) -> str:
@@ -191,7 +191,7 @@ def _kind(paper: Mapping, cells: Counter, claims: Counter) -> str:
     return INCONCLUSIVE if uncertified or any(failures.values()) else AGREES
 
 
-def told(data: Mapping) -> str:
+def described(data: Mapping) -> str:
     """Name a data set, and say whether it is the paper's and how often something failed on it."""
     name = data["name"] if data["papers"] else f"{data['name']} (not the paper's)"
     return f"{name}, {count(data['failures'], 'failure')}" if data["failures"] else name
@@ -204,15 +204,15 @@ def foreign_data(papers: Iterable[Mapping]) -> dict[str, list[str]]:
 
 def _foreign(data: Iterable[Mapping]) -> list[str]:
     """Name strange data sets; those that stand for the same data are named together."""
-    found = [d["name"] for d in data if not d["papers"] and not d["instead_of"]]
+    sets = [d["name"] for d in data if not d["papers"] and not d["instead_of"]]
     stands: dict[str, list[str]] = {}
     for d in data:
         if d["instead_of"]:
             stands.setdefault(d["instead_of"], []).append(d["name"])
     for other, names in stands.items():
-        told = names[0] if len(names) == 1 else f"{len(names)} data sets from {names[0]} on"
-        found.append(f"{told} (instead of {other})")
-    return found
+        named = names[0] if len(names) == 1 else f"{len(names)} data sets from {names[0]} on"
+        sets.append(f"{named} (instead of {other})")
+    return sets
 
 
 def summary_lines(papers: list[Mapping], page: str) -> list[str]:

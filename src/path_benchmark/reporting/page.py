@@ -72,7 +72,7 @@ def write_page(
             commit=provenance.commit(out.resolve().parent),
             rules=RULES,
             glyphs=GLYPHS,
-            told=overview.told,
+            described=overview.described,
         )
     )
     replace_atomically(out, lambda part: part.write_text(page, "utf-8"))

@@ -109,14 +109,14 @@ def printed(folder: Path) -> dict[str, str]:
 
     Where tables print a number in two ways, the shorter one stands: no digit is invented.
     """
-    found: dict[str, str] = {}
+    shortest: dict[str, str] = {}
     for file in sorted((folder / "published").glob("*.csv")):
         texts = pd.read_csv(file, dtype=str)
         for name in read_published(folder, file.stem).select_dtypes("number"):
             for text in texts[name].dropna():
                 key = repr(float(text))
-                found[key] = min(found.get(key, text), text, key=len)
-    return found
+                shortest[key] = min(shortest.get(key, text), text, key=len)
+    return shortest
 
 
 class Maker:
@@ -201,11 +201,11 @@ class Maker:
     ) -> list[dict]:
         selected = selected[selected["metric"] == spec.metric]
         chosen, rows = with_hyper(selected, spec.hyper), []
-        found = {m: chosen[chosen["method"] == m] for m in spec.methods}
-        found = {m: values for m, values in found.items() if len(values)}
-        means = [values["value"].mean() for values in found.values()]
+        by_method = {m: chosen[chosen["method"] == m] for m in spec.methods}
+        by_method = {m: values for m, values in by_method.items() if len(values)}
+        means = [values["value"].mean() for values in by_method.values()]
         best = (min if spec.lower else max)(means, default=np.nan)
-        for method, values in found.items():
+        for method, values in by_method.items():
             printed = paper[paper["method"] == spec.methods[method]]
             theirs, spread = (
                 float(printed[f"{spec.column}{part}"].iloc[0]) if len(printed) else np.nan
@@ -271,12 +271,12 @@ def _taken(group: pd.DataFrame, text: str, spec: Summary) -> Any:
     if part["take"] == "share":
         than = float(part["than"])
         kept = {"<": values < than, ">": values > than, "~": values.abs() <= than}
-        found = kept[part["sign"]].mean()
+        number = kept[part["sign"]].mean()
     elif part["take"] == "first":
-        found = values.iloc[0]
+        number = values.iloc[0]
     else:
-        found = getattr(values.astype(float), part["take"])()
-    return found * float(part["times"]) if part["times"] else found
+        number = getattr(values.astype(float), part["take"])()
+    return number * float(part["times"]) if part["times"] else number
 
 
 def with_hyper(rows: pd.DataFrame, wanted: Mapping[str, Any]) -> pd.DataFrame:

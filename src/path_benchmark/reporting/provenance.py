@@ -29,9 +29,9 @@ def provenance(study: Study, names: Mapping[str, str]) -> dict:
     commits: Counter[str] = Counter()
     packages: Counter[str] = Counter()
     for text, n in results["versions"].astype(str).value_counts(sort=False).items():
-        said = json.loads(text)
-        commits[said.pop("commit", "") or "unknown"] += n
-        packages[_said({k: v for k, v in said.items() if k not in (*CODE, "date")})] += n
+        origin = json.loads(text)
+        commits[origin.pop("commit", "") or "unknown"] += n
+        packages[_said({k: v for k, v in origin.items() if k not in (*CODE, "date")})] += n
     solvers = results.dropna(subset=["method_version"])[["method", "method_version"]]
     by_version = solvers.drop_duplicates().groupby("method_version", sort=False)["method"]
     return {
@@ -57,15 +57,17 @@ def made(study: Study, experiments: Iterable[str]) -> str:
         return ""
     made = [(e, json.loads(text), int(n)) for (e, text), n in kinds.items()]
     commits: Counter[str] = Counter()
-    for _, said, n in made:
-        commits[said.get("commit") or "unknown"] += n
-    days = {said.get("date") or dated(said.get("commit", "")) for _, said, _ in made}
+    for _, origin, n in made:
+        commits[origin.get("commit") or "unknown"] += n
+    days = {origin.get("date") or dated(origin.get("commit", "")) for _, origin, _ in made}
     dates = sorted(days - {""})
     when = f" {' to '.join(dict.fromkeys((dates[0], dates[-1])))}" if dates else ""
     named = ", ".join(f"{name} ({count(n, 'row')})" for name, n in commits.most_common())
     text = f"Computed{when}, commit{'s' * (len(commits) > 1)} {named}, on "
     text += f"{'; '.join(rows['machine'].astype(str).unique())}."
-    other = sum(n for e, said, n in made if {k: said.get(k) for k in CODE} != code(study.paper, e))
+    other = sum(
+        n for e, origin, n in made if {k: origin.get(k) for k in CODE} != code(study.paper, e)
+    )
     share = "All" if other == len(rows) else other
     return text + f" {share} of these rows are by other code than this page's." * bool(other)
 

@@ -105,16 +105,16 @@ def _told(columns: list[str], rows: list[list[str]]) -> str:
     named = [(c, v) for c, v in zip(columns[:last], rows[0], strict=False) if v != NOTHING]
     where = ", ".join(v if c == "data set" else f"{c} {v}" for c, v in named)
     cells = [dict(zip(columns, row, strict=True)) for row in rows]
-    told = [
+    texts = [
         f"{c['quantity']} *{c['paper']}* / {c['ours']}{c['verdict'].removeprefix(DIFFERS)}"
         for c in cells
     ]
-    return f"{where}: {', '.join(told)}"
+    return f"{where}: {', '.join(texts)}"
 
 
 def _differing(content: Mapping) -> dict[str, list[str]]:
     """Tell the cells that differ by what explains them, and the paper's unsupported sentences."""
-    found: dict[str, dict[tuple, list[list[str]]]] = {}
+    by_cause: dict[str, dict[tuple, list[list[str]]]] = {}
     columns = {t["name"]: t["columns"] for t in content["tables"] if "quantity" in t["columns"]}
     names = {t["name"]: _short(t["heading"]) for t in content["tables"]}
     for table in (t for t in content["tables"] if t["name"] in columns and not t.get("evidence")):
@@ -123,10 +123,10 @@ def _differing(content: Mapping) -> dict[str, list[str]]:
                 keys = row[: table["columns"].index("quantity")]
                 cells = dict(zip(table["columns"], row, strict=True))
                 why = _explanation(content, table["name"], cells)
-                found.setdefault(why, {}).setdefault((table["name"], *keys), []).append(row)
+                by_cause.setdefault(why, {}).setdefault((table["name"], *keys), []).append(row)
     parts = {
         why: [f"{names[key[0]]}, {_told(columns[key[0]], rows)}" for key, rows in by_key.items()]
-        for why, by_key in found.items()
+        for why, by_key in by_cause.items()
     }
     sentences = [
         f"{c['claim']} ({c['dataset']}): {c['evidence']}"
@@ -254,23 +254,23 @@ def _firsts(parts: list[dict], key: str, of: Callable[[Mapping], Hashable]) -> l
 
 def _claims(parts: list[dict]) -> list[dict]:
     """List what the first part has of each claim, and beside it what another decides otherwise."""
-    found: dict[tuple, list[dict]] = {}
+    by_sentence: dict[tuple, list[dict]] = {}
     for part in parts:
         of: dict[tuple, list[dict]] = {}
         for claim in part["claims"]:
-            told = {**claim, "suite": part["suite"]}
-            of.setdefault((claim["claim"], claim["source"]), []).append(told)
+            labelled = {**claim, "suite": part["suite"]}
+            of.setdefault((claim["claim"], claim["source"]), []).append(labelled)
         for key, claims in of.items():
-            before = found.setdefault(key, [])
-            said = {claim["verdict"] for claim in before}
-            before += [c for c in claims if not said or c["verdict"] in {*DECIDED} - said]
+            before = by_sentence.setdefault(key, [])
+            verdicts = {claim["verdict"] for claim in before}
+            before += [c for c in claims if not verdicts or c["verdict"] in {*DECIDED} - verdicts]
     order = dict.fromkeys((c["claim"], c["source"]) for p in reversed(parts) for c in p["claims"])
-    return [claim for key in order for claim in found[key]]
+    return [claim for key in order for claim in by_sentence[key]]
 
 
 def read(folders: Iterable[Path]) -> dict[str, dict]:
     """Return every paper's content, of some folders ``<paper>/outputs.json``, preferred first."""
-    found: dict[str, list[dict]] = {}
+    contents: dict[str, list[dict]] = {}
     for folder in folders:
         files = sorted(folder.glob("*/outputs.json"))
         if not files:
@@ -278,8 +278,8 @@ def read(folders: Iterable[Path]) -> dict[str, dict]:
         for file in files:
             content = json.loads(file.read_text("utf-8"))
             place = {"name": file.parent.name, "folder": file.parent}
-            found.setdefault(file.parent.name, []).append(content | place)
-    return {name: merged(found[name]) for name in sorted(found)}
+            contents.setdefault(file.parent.name, []).append(content | place)
+    return {name: merged(contents[name]) for name in sorted(contents)}
 
 
 def write(folders: Iterable[Path], out: Path) -> str:
@@ -319,7 +319,7 @@ def write(folders: Iterable[Path], out: Path) -> str:
 
 def _rendered(name: str, **content: object) -> str:
     """Return a page or a block in Markdown."""
-    words = {"count": count, "glyphs": GLYPHS, "sign": sign, "told": overview.told}
+    words = {"count": count, "glyphs": GLYPHS, "sign": sign, "described": overview.described}
     return templates().get_template(f"{name}.md").render(**words, **content)
 
 
@@ -333,18 +333,18 @@ def _times(paper: Mapping) -> Iterable[tuple[str, str, str]]:
 
 def _marks(tables: list[Mapping]) -> list[str]:
     """Say of each of the paper's tables what became of its cells."""
-    found: dict[str, Counter] = {}
+    by_table: dict[str, Counter] = {}
     for table in tables:
         number = TABLE.search(table["heading"])
         if number and "verdict" in table["columns"] and not table.get("evidence"):
             cells = [overview.CELLS[k] for k in table["kinds"] if k in overview.CELLS]
-            found.setdefault(number[1], Counter()).update(cells)
+            by_table.setdefault(number[1], Counter()).update(cells)
     order = dict.fromkeys(overview.CELLS.values())
-    told = {
+    texts = {
         number: " ".join(f"{sign(k)} {counts[k]}" for k in order if counts[k])
-        for number, counts in found.items()
+        for number, counts in by_table.items()
     }
-    return [f"{number}: {text}" for number, text in told.items() if text]
+    return [f"{number}: {text}" for number, text in texts.items() if text]
 
 
 def _shown(tables: list[dict]) -> list[dict]:

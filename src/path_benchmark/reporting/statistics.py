@@ -103,14 +103,16 @@ def ahead(
     fewer than five splits.
     """
     sign = -1.0 if lower else 1.0
-    found = {name: difference(stated, values) for name, values in rivals.items()}
-    texts = [f"{name}: {text}" for name, (*_, text) in found.items()]
-    beaten = sum(sign * c > 0 and p < LEVEL for c, p, _, _ in found.values())
-    above = sum(sign * c < 0 and p < LEVEL / len(found) for c, p, _, _ in found.values())
-    if not found or min(n for _, _, n, _ in found.values()) < LEAST_SPLITS:
+    differences = {name: difference(stated, values) for name, values in rivals.items()}
+    texts = [f"{name}: {text}" for name, (*_, text) in differences.items()]
+    beaten = sum(sign * c > 0 and p < LEVEL for c, p, _, _ in differences.values())
+    above = sum(
+        sign * c < 0 and p < LEVEL / len(differences) for c, p, _, _ in differences.values()
+    )
+    if not differences or min(n for _, _, n, _ in differences.values()) < LEAST_SPLITS:
         holds = None
     else:
-        holds = False if above >= rank else True if beaten > len(found) - rank else None
+        holds = False if above >= rank else True if beaten > len(differences) - rank else None
     return holds, "; ".join(texts)
 
 
@@ -128,5 +130,5 @@ def interval(
         return -math.inf, math.inf
     parts, rng = [values[slot == k] for k in range(len(names))], np.random.default_rng(0)
     drawn = rng.integers(len(names), size=(DRAWS, len(names)))
-    found = [take(np.concatenate([parts[k] for k in row])) for row in drawn]
-    return tuple(float(q) for q in np.quantile(found, (LEVEL / 2, 1 - LEVEL / 2)))
+    estimates = [take(np.concatenate([parts[k] for k in row])) for row in drawn]
+    return tuple(float(q) for q in np.quantile(estimates, (LEVEL / 2, 1 - LEVEL / 2)))

@@ -72,13 +72,13 @@ class Study:
 
     def foreign(self, experiments: Iterable[str]) -> tuple[list[str], list[str]]:
         """List the data sets that some experiments ran on, and those that aren't the paper's."""
-        found = list(dict.fromkeys(d for e in experiments for d in self.ran(e)))
-        return found, [d for d in found if not self.is_papers(d)]
+        datasets = list(dict.fromkeys(d for e in experiments for d in self.ran(e)))
+        return datasets, [d for d in datasets if not self.is_papers(d)]
 
     def names_shown(self, experiments: Iterable[str]) -> str:
         """Say which data some experiments ran on, and which of them are not the paper's."""
-        found, _ = self.foreign(experiments)
-        marked = [self.name(d) + self._marked(d) for d in found]
+        datasets, _ = self.foreign(experiments)
+        marked = [self.name(d) + self._marked(d) for d in datasets]
         if len(marked) > 8:
             marked = [*marked[:6], f"and {len(marked) - 6} more"]
         return ", ".join(marked)
@@ -121,11 +121,11 @@ class Study:
         "Table 1: data sets" of other data is "Data sets (as in the paper's Table 1, on other
         data)".
         """
-        found, foreign = self.foreign(experiments)
+        datasets, foreign = self.foreign(experiments)
         item = re.match(r"((?:Table|Figure) \d+)[:,]? (.+)", heading)
         if not foreign or not item:
             return heading
-        data = "other data" if found == foreign else "the paper's data and others"
+        data = "other data" if datasets == foreign else "the paper's data and others"
         text = item.group(2).rstrip(".")
         return f"{text[0].upper()}{text[1:]} (as in the paper's {item.group(1)}, on {data})"
 

@@ -300,9 +300,9 @@ def settings_used(study: Study) -> pd.DataFrame:
         ]
     ran = set(study.results["dataset"].unique())
     for name, settings in study.datasets.items():
-        said = settings.model_dump(exclude_defaults=True, exclude={"title"})
-        if name in ran and said:
-            text = "; ".join(f"{key} = {_said(value)}" for key, value in said.items())
+        changed = settings.model_dump(exclude_defaults=True, exclude={"title"})
+        if name in ran and changed:
+            text = "; ".join(f"{key} = {_said(value)}" for key, value in changed.items())
             rows.append({"what": study.name(name), "setting": "data set", "value": text})
     return pd.DataFrame(rows)
 

@@ -178,9 +178,9 @@ class LinearSolver:
         y = np.array(y)
         a, w, passes = self._descent(y, low, high, a, tolerance)
         if passes < 0:
-            found = self._interior_point(y, low, high)
-            if found is not None:
-                a, w, passes = self._descent(y, low, high, found, tolerance)
+            start = self._interior_point(y, low, high)
+            if start is not None:
+                a, w, passes = self._descent(y, low, high, start, tolerance)
                 passes = abs(passes)  # PIQP's solution, of which all duals may not reach tolerance
         return a, np.asarray(self.X @ w).ravel(), w, passes
 
@@ -229,9 +229,9 @@ class KernelSolver:
     def solve(self, y: Floats, low: Floats, high: Floats, a: Floats, tolerance: float) -> tuple:
         """Return (a, values, None, iterations); negative if it didn't converge."""
         limit = MOST_STEPS * len(y)
-        found = self.smo.solve_box(y, low, high, start=a, tol=tolerance, max_iterations=limit)
-        count = found.iterations if found.status == "solved" else -max(found.iterations, 1)
-        return found.alpha, self.K @ found.alpha, None, count
+        result = self.smo.solve_box(y, low, high, start=a, tol=tolerance, max_iterations=limit)
+        count = result.iterations if result.status == "solved" else -max(result.iterations, 1)
+        return result.alpha, self.K @ result.alpha, None, count
 
 
 # -- the procedure ----------------------------------------------------------------------------
@@ -239,9 +239,9 @@ class KernelSolver:
 
 def version() -> str:
     """Version of this project: the procedure and its solvers are its own."""
-    from .smo import version as own
+    from .smo import version as smo_version
 
-    return own()
+    return smo_version()
 
 
 def supports(objective: object) -> str:

@@ -70,9 +70,9 @@ class Solver:
         equal = len(self.programme.fixed.b)
         with Stopwatch() as watch:
             answer = self.call(at)
-            found = self.programme.read(np.array(answer.x), np.array(answer.z)[:equal], at)
+            solution = self.programme.read(np.array(answer.x), np.array(answer.z)[:equal], at)
         status = str(answer.status)
-        return Answered(found, watch.cpu_s, watch.wall_s, status == "Solved", status)
+        return Answered(solution, watch.cpu_s, watch.wall_s, status == "Solved", status)
 
 
 # ---------------------------------------------------------------- any problem, as an oracle
@@ -87,17 +87,19 @@ def by_clarabel(problem: Problem, tolerance: float = ORACLE) -> verify.Answer:
         Clarabel says that there is no solution.
     """
     solver = Solver(Statements.of({0.0: problem}), tolerance)
-    found = solver.call(AT)
-    if "Infeasible" in str(found.status):
-        raise RuntimeError(f"Clarabel finds no solution of the problem ({found.status}): check it.")
-    return _read(solver, found)
+    result = solver.call(AT)
+    if "Infeasible" in str(result.status):
+        raise RuntimeError(
+            f"Clarabel finds no solution of the problem ({result.status}): check it."
+        )
+    return _read(solver, result)
 
 
-def _read(solver: Solver, found: Any) -> verify.Answer:
+def _read(solver: Solver, result: Any) -> verify.Answer:
     """Return the answer to a problem that doesn't move."""
     A, _, G, _ = solver.programme.fixed
-    rows, limits, _ = np.split(np.array(found.z), [A.shape[0], A.shape[0] + G.shape[0]])
-    return solver.programme.programmes[0.0].answer(np.array(found.x), rows, limits)
+    rows, limits, _ = np.split(np.array(result.z), [A.shape[0], A.shape[0] + G.shape[0]])
+    return solver.programme.programmes[0.0].answer(np.array(result.x), rows, limits)
 
 
 def supports(objective: Machine) -> str:
@@ -116,15 +118,15 @@ def solve(
     except ImportError as error:
         return Answer(status="not available", message=f"clarabel: {error}")
     with Stopwatch() as watch:
-        found = solver.call(AT)
-    status = str(found.status)
+        result = solver.call(AT)
+    status = str(result.status)
     # "InsufficientProgress" is what it says when 1e-13 is beyond reach; the judge sees how far off.
     known = {"Solved": "solved", "AlmostSolved": "inaccurate", "InsufficientProgress": "inaccurate"}
     return Answer(
-        **_stated(objective, _read(solver, found)),
+        **_stated(objective, _read(solver, result)),
         **watch.seconds,
         setup_cpu_s=setup.cpu_s,
-        iterations=int(found.iterations),
+        iterations=int(result.iterations),
         status=known.get(status, "failed"),
         message=status,
     )

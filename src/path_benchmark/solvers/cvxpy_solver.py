@@ -16,11 +16,11 @@ from .programmes import (
     Answered,
     DoubleMargin,
     DoublyRegularised,
-    Found,
     KernelDoubleMargin,
     LeastDeviations,
     Parameters,
     Programme,
+    Solution,
 )
 
 NAME = "CVXPY"
@@ -30,8 +30,8 @@ STATED_GAP = 1e-6
 
 def version() -> str:
     """Versions of CVXPY and of the solver it calls, or "not installed"."""
-    found = {version_of("cvxpy"), version_of("clarabel")}
-    if "not installed" in found:
+    versions = {version_of("cvxpy"), version_of("clarabel")}
+    if "not installed" in versions:
         return "not installed"
     return f"{version_of('cvxpy')} with Clarabel {version_of('clarabel')}"
 
@@ -143,9 +143,9 @@ class Solver:
             except self._cvxpy.SolverError as error:
                 return Answered(None, np.nan, np.nan, False, str(error))
         known = problem.status in ("optimal", "optimal_inaccurate")
-        found = read() if known else None
+        solution = read() if known else None
         return Answered(
-            found, watch.cpu_s, watch.wall_s, problem.status == "optimal", problem.status
+            solution, watch.cpu_s, watch.wall_s, problem.status == "optimal", problem.status
         )
 
 
@@ -170,7 +170,9 @@ def _written(programme: Programme, at: Any, cp: Any) -> tuple:
     else:
         raise TypeError(f"{type(programme).__name__} is no model that is written for CVXPY.")
     problem = cp.Problem(cp.Minimize(cost + ridge), rows)
-    return problem, lambda: Found(w.value, float(b.value), 0.0 if rho is None else float(rho.value))
+    return problem, lambda: Solution(
+        w.value, float(b.value), 0.0 if rho is None else float(rho.value)
+    )
 
 
 def _kernel(programme: KernelDoubleMargin, at: Any, cp: Any) -> tuple:
@@ -184,9 +186,9 @@ def _kernel(programme: KernelDoubleMargin, at: Any, cp: Any) -> tuple:
         loss = cp.maximum(1 - margins, margins - (programme.kappa - 1), 0)
     problem = cp.Problem(cp.Minimize(cp.sum(loss) / n + cp.sum_squares(at["root"] * h)))
 
-    def read() -> Found:
+    def read() -> Solution:
         kept = values > 1e-13 * values[-1]
         beta = vectors[:, kept] @ (h.value[kept] / np.sqrt(values[kept]))
-        return Found(None, float(b.value), alpha=y * beta)
+        return Solution(None, float(b.value), alpha=y * beta)
 
     return problem, read

@@ -50,8 +50,8 @@ class Solver:
         moving, equal = self.programme.moving(at), len(self.programme.fixed.b)
         with Stopwatch() as watch:
             x, multipliers, status = self.call(moving)
-            found = self.programme.read(x, multipliers[:equal], at)
-        return Answered(found, watch.cpu_s, watch.wall_s, status == "Optimal", status)
+            solution = self.programme.read(x, multipliers[:equal], at)
+        return Answered(solution, watch.cpu_s, watch.wall_s, status == "Optimal", status)
 
     def call(self, moving: Moving) -> tuple[np.ndarray, np.ndarray, str]:
         """Return x, multipliers of Ax = b and of Gx <= h, and the status."""

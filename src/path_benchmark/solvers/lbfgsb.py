@@ -54,7 +54,7 @@ def solve(objective: Hinge, options: dict | None = None, start: Answer | None = 
     from scipy.optimize import minimize  # takes a while to import
 
     with Stopwatch() as watch:
-        found = minimize(
+        result = minimize(
             dual,
             begin,
             jac=True,
@@ -63,12 +63,12 @@ def solve(objective: Hinge, options: dict | None = None, start: Answer | None = 
             options={"maxiter": 15_000, "maxfun": 10**7, **options},
         )
     return Answer(
-        alpha=np.clip(found.x * scale, 0.0, cost),
+        alpha=np.clip(result.x * scale, 0.0, cost),
         **watch.seconds,
         setup_cpu_s=setup,
-        iterations=int(found.nit),
-        status="solved" if found.success else "inaccurate",
-        message=str(found.message),
+        iterations=int(result.nit),
+        status="solved" if result.success else "inaccurate",
+        message=str(result.message),
         state=state,
     )
 

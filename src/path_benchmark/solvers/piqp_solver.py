@@ -44,8 +44,8 @@ class Solver:
             self._state(self.programme.moving(at))
             status = self._solver.solve()
             x, y = self._solver.result.x, self._solver.result.y
-            found = self.programme.read(x, y, at)
-        return Answered(found, watch.cpu_s, watch.wall_s, status == self._solved, str(status))
+            solution = self.programme.read(x, y, at)
+        return Answered(solution, watch.cpu_s, watch.wall_s, status == self._solved, str(status))
 
     def _state(self, moving: Moving) -> None:
         """Update what moves; another P needs a new start.

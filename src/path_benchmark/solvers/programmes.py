@@ -45,8 +45,8 @@ class Moving(NamedTuple):
         return np.full(len(self.c), np.inf) if self.high is None else self.high
 
 
-class Found(NamedTuple):
-    """A model that was found: w and b; rho where there is one; duals where w is a kernel's."""
+class Solution(NamedTuple):
+    """A model: w and b; rho where there is one; duals where w is a kernel's."""
 
     w: Floats | None
     b: float
@@ -57,7 +57,7 @@ class Found(NamedTuple):
 class Answered(NamedTuple):
     """What a solver found at some parameters, what it cost, and what it says of itself."""
 
-    found: Found | None
+    solution: Solution | None
     cpu_s: float
     wall_s: float
     solved: bool
@@ -94,21 +94,21 @@ class Programme(ABC):
         """Return P, c and h at parameters."""
 
     @abstractmethod
-    def read(self, x: Floats, multiplier: Floats, at: Parameters) -> Found:
+    def read(self, x: Floats, multiplier: Floats, at: Parameters) -> Solution:
         """Return the model; ``multiplier`` y is of Ax = b, added as y'(Ax - b)."""
 
     @abstractmethod
-    def value(self, found: Found, at: Parameters) -> float:
+    def value(self, solution: Solution, at: Parameters) -> float:
         """Return the objective of a model, from what it states alone."""
 
     def is_linear(self, at: Parameters) -> bool:
         """Tell whether it is a linear programme."""
         return not self.dense and self.moving(at).P.nnz == 0
 
-    def decision(self, found: Found, X_new: Floats) -> Floats:
+    def decision(self, solution: Solution, X_new: Floats) -> Floats:
         """Return f at new rows (of a kernel machine: at the kernel's values with the rows)."""
-        weights = found.w if found.w is not None else found.alpha * self.y
-        return np.asarray(X_new @ weights) + found.b
+        weights = solution.w if solution.w is not None else solution.alpha * self.y
+        return np.asarray(X_new @ weights) + solution.b
 
 
 def diagonal(first: Floats, size: int) -> sp.csc_matrix:
@@ -144,9 +144,9 @@ class _Linear(Programme):
         d = self._d
         return np.r_[np.full(d, -np.inf), np.zeros(2 * d), -np.inf, np.repeat(after, len(self.y))]
 
-    def read(self, x: Floats, multiplier: Floats, at: Parameters) -> Found:
+    def read(self, x: Floats, multiplier: Floats, at: Parameters) -> Solution:
         """Return w and b."""
-        return Found(x[: self._d].copy(), float(x[3 * self._d]))
+        return Solution(x[: self._d].copy(), float(x[3 * self._d]))
 
     def _penalty(self, w: Floats, at: Parameters) -> float:
         return 0.5 * at["lam2"] * float(w @ w)
@@ -176,10 +176,10 @@ class LeastDeviations(_Linear):
         c = np.r_[np.zeros(3 * self._d + 1), np.full(2 * n, 1.0 / n)]
         return self._moving(at, c, np.array([at.get("s", np.inf)]))
 
-    def value(self, found: Found, at: Parameters) -> float:
+    def value(self, solution: Solution, at: Parameters) -> float:
         """Return the objective."""
-        loss = np.abs(self.y - self.X @ found.w - found.b).mean()
-        return float(loss) + self._penalty(found.w, at)
+        loss = np.abs(self.y - self.X @ solution.w - solution.b).mean()
+        return float(loss) + self._penalty(solution.w, at)
 
 
 class DoublyRegularised(_Linear):
@@ -199,11 +199,11 @@ class DoublyRegularised(_Linear):
         c = np.r_[np.zeros(d), np.full(2 * d, at["lam1"]), 0.0, np.full(n, 1.0 / n), np.zeros(n)]
         return self._moving(at, c, np.empty(0))
 
-    def value(self, found: Found, at: Parameters) -> float:
+    def value(self, solution: Solution, at: Parameters) -> float:
         """Return the objective."""
-        margins = self.y * (self.X @ found.w + found.b)
+        margins = self.y * (self.X @ solution.w + solution.b)
         loss = float(np.maximum(1.0 - margins, 0.0).mean())
-        return loss + self._penalty(found.w, at) + at["lam1"] * float(np.abs(found.w).sum())
+        return loss + self._penalty(solution.w, at) + at["lam1"] * float(np.abs(solution.w).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,16 +235,16 @@ class DoubleMargin(_Linear):
         c = np.r_[np.zeros(3 * self._d + 1 + n), np.full(n, 1.0 / n), at["lam1"]]
         return self._moving(at, c, np.r_[np.full(2 * n, -1.0), 0.0])
 
-    def read(self, x: Floats, multiplier: Floats, at: Parameters) -> Found:
+    def read(self, x: Floats, multiplier: Floats, at: Parameters) -> Solution:
         """Return w, b and rho."""
         return super().read(x, multiplier, at)._replace(rho=float(x[-1]))
 
-    def value(self, found: Found, at: Parameters) -> float:
+    def value(self, solution: Solution, at: Parameters) -> float:
         """Return the objective; rho counts as at least ||w||_1."""
-        rho = max(found.rho, float(np.abs(found.w).sum()))
-        margins = self.y * (self.X @ found.w + found.b)
+        rho = max(solution.rho, float(np.abs(solution.w).sum()))
+        margins = self.y * (self.X @ solution.w + solution.b)
         loss = np.maximum(np.maximum(1.0 - margins, 1.0 + margins - self.kappa * rho), 0.0)
-        return float(loss.mean()) + self._penalty(found.w, at) + at["lam1"] * rho
+        return float(loss.mean()) + self._penalty(solution.w, at) + at["lam1"] * rho
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,19 +279,21 @@ class KernelDoubleMargin(Programme):
         c = np.r_[np.full(n, -1.0), np.full(n * self._doubled, self.kappa - 1.0)]
         return Moving(self._P, c, np.empty(0), np.full(len(c), 1.0 / (n * at["lam"])))
 
-    def read(self, x: Floats, multiplier: Floats, at: Parameters) -> Found:
+    def read(self, x: Floats, multiplier: Floats, at: Parameters) -> Solution:
         """Return duals over lam, so that f = K (y alpha) + b."""
         n = len(self.y)
-        return Found(None, float(multiplier[0]), alpha=x[:n] - x[n:] if self._doubled else x.copy())
+        return Solution(
+            None, float(multiplier[0]), alpha=x[:n] - x[n:] if self._doubled else x.copy()
+        )
 
-    def value(self, found: Found, at: Parameters) -> float:
+    def value(self, solution: Solution, at: Parameters) -> float:
         """Return the objective."""
-        f = self.X @ (self.y * found.alpha)
-        margins = self.y * (f + found.b)
+        f = self.X @ (self.y * solution.alpha)
+        margins = self.y * (f + solution.b)
         loss = np.maximum(1.0 - margins, 0.0)
         if self._doubled:
             loss = np.maximum(loss, margins - (self.kappa - 1.0))
-        return float(loss.mean()) + 0.5 * at["lam"] * float((self.y * found.alpha) @ f)
+        return float(loss.mean()) + 0.5 * at["lam"] * float((self.y * solution.alpha) @ f)
 
 
 class FactoredDoubleMargin(KernelDoubleMargin):
@@ -305,9 +307,9 @@ class FactoredDoubleMargin(KernelDoubleMargin):
     @cached_property
     def _factor(self) -> Floats:
         factor, order, rank, _ = lapack.dpstrf(self.X, lower=1)
-        found = np.empty((len(self.y), rank))
-        found[order - 1] = np.tril(factor)[:, :rank]
-        return found
+        factor_rows = np.empty((len(self.y), rank))
+        factor_rows[order - 1] = np.tril(factor)[:, :rank]
+        return factor_rows
 
     def _fixed(self) -> Fixed:
         n, y, L = len(self.y), self.y[:, None], self._factor
@@ -327,6 +329,6 @@ class FactoredDoubleMargin(KernelDoubleMargin):
         h = np.r_[np.full(n, -1.0), np.full(n * self._doubled, self.kappa - 1.0)]
         return Moving(diagonal(np.ones(r), len(c)), c, h)
 
-    def read(self, x: Floats, multiplier: Floats, at: Parameters) -> Found:
+    def read(self, x: Floats, multiplier: Floats, at: Parameters) -> Solution:
         """Return duals over lam, so that f = K (y alpha) + b."""
-        return Found(None, float(x[self._factor.shape[1]]), alpha=-multiplier)
+        return Solution(None, float(x[self._factor.shape[1]]), alpha=-multiplier)

@@ -117,8 +117,8 @@ def _diagonal(shape, columns, squares):
     """Kernel values of each sample with itself."""
     out = np.empty_like(squares)
     for g in range(len(out)):
-        own = slice(g, g + 1)
-        kernel_row(columns[:, g], squares[g], columns[:, own], squares[own], out[own], *shape)
+        one = slice(g, g + 1)
+        kernel_row(columns[:, g], squares[g], columns[:, one], squares[one], out[one], *shape)
     return out
 
 
@@ -157,12 +157,12 @@ def _update_block(u, up, down, step, rising, falling, a, z):
 
 
 @inner_njit(_nrt=False, fastmath=QUICK)
-def _gain_block(u, down, diagonal, rising, lowest, own, a, z):
+def _gain_block(u, down, diagonal, rising, lowest, diagonal_i, a, z):
     """Best second-order gain of lowering one of u[a:z] while i rises."""
     best = 0.0
     for t in range(a, z):
         slope = _larger(u[t] + down[t] - lowest, 0.0)
-        curvature = _larger(own + diagonal[t] - 2.0 * rising[t], SMALLEST_CURVATURE)
+        curvature = _larger(diagonal_i + diagonal[t] - 2.0 * rising[t], SMALLEST_CURVATURE)
         best = _larger(best, slope * slope / curvature)
     return best
 
@@ -190,19 +190,19 @@ def _update(part, step, rising, falling, bias):
 
 
 @inner
-def _partner(part, rising, own, lowest, alone):
+def _partner(part, rising, diagonal_i, lowest, alone):
     """Find the coordinate whose fall with i's rise gains most; NOBODY if i rises best ``alone``."""
     u, down, diagonal = part.u, part.down, part.diagonal
     size, block, place = np.uint64(len(u)), np.uint64(0), NOBODY
-    best = lowest * lowest / max(own, SMALLEST_CURVATURE) if alone else -1.0
+    best = lowest * lowest / max(diagonal_i, SMALLEST_CURVATURE) if alone else -1.0
     most = best
     for a in range(np.uint64(0), size, BLOCK):
-        gain = _gain_block(u, down, diagonal, rising, lowest, own, a, min(a + BLOCK, size))
+        gain = _gain_block(u, down, diagonal, rising, lowest, diagonal_i, a, min(a + BLOCK, size))
         if gain > best:
             best, block = gain, a
     for t in range(block, min(block + BLOCK, size) if best > most else block):
         slope = max(u[t] + down[t] - lowest, 0.0)
-        gain = slope * slope / max(own + diagonal[t] - 2.0 * rising[t], SMALLEST_CURVATURE)
+        gain = slope * slope / max(diagonal_i + diagonal[t] - 2.0 * rising[t], SMALLEST_CURVATURE)
         if gain > most:
             most, place = gain, np.int64(t)
     return place
@@ -261,19 +261,19 @@ def _run(shape, whole, part, ridge, epsilon, bias, tol, near, iterations):
             or _count_candidates(part, lowest, highest) <= WORTHWHILE * len(b)
         ):
             return SHRINKABLE, done, lowest, highest
-        rising, falling, own, step, moved = zero, zero, 0.0, np.inf, False
+        rising, falling, diagonal_i, step, moved = zero, zero, 0.0, np.inf, False
         if i != NOBODY:
             rising = table[slot[i] if slot[i] >= 0 else _row(shape, whole, part, i)]
-            own = diagonal[i]
+            diagonal_i = diagonal[i]
             top = high[i] if b[i] >= 0.0 else min(0.0, high[i])
             step = top - b[i]
-        j = _partner(part, rising, own, lowest, not bias and i != NOBODY)
-        slope, curvature = -lowest, own
+        j = _partner(part, rising, diagonal_i, lowest, not bias and i != NOBODY)
+        slope, curvature = -lowest, diagonal_i
         if j != NOBODY:
             falling = table[slot[j] if slot[j] >= 0 else _row(shape, whole, part, j)]
             bottom = low[j] if b[j] <= 0.0 else max(0.0, low[j])
             step = min(step, b[j] - bottom)
-            slope, curvature = u[j] + down[j] - lowest, own + diagonal[j] - 2.0 * rising[j]
+            slope, curvature = u[j] + down[j] - lowest, diagonal_i + diagonal[j] - 2.0 * rising[j]
         step = min(step, slope / max(curvature, SMALLEST_CURVATURE))
         if i != NOBODY:
             moved = _move(part, i, step, top, epsilon, ridge)
@@ -453,8 +453,8 @@ class SMO:
         given = kernel == "precomputed"
         self._columns = np.empty((0, self.n)) if given else np.ascontiguousarray(X.T)
         self._squares = np.zeros(self.n) if given else squared_norms(X)
-        own = np.diag(X) if given else _diagonal(self.shape, self._columns, self._squares)
-        self._whole = self.part(np.arange(self.n), *np.zeros((4, self.n)), own + self.ridge)
+        diagonal = np.diag(X) if given else _diagonal(self.shape, self._columns, self._squares)
+        self._whole = self.part(np.arange(self.n), *np.zeros((4, self.n)), diagonal + self.ridge)
         if given:
             # Numba compiles anew for arrays that can't be written to.
             table = X if X.flags.writeable else X.copy()
@@ -552,15 +552,15 @@ class SMO:
             b = np.where(at_cost, np.sign(b) * np.maximum(high, -low), b)
         b = feasible_start(sign * b, low, high) if bias else np.clip(sign * b, low, high)
         whole = self._whole._replace(b=b, u=np.empty(self.n), low=low, high=high)
-        found = _Solve(self, z, whole, epsilon, bool(bias), float(tol))
-        found.run(max_iterations, wall + time_limit)
-        violation, solved = found.violation, found.violation <= tol
+        iteration = _Solve(self, z, whole, epsilon, bool(bias), float(tol))
+        iteration.run(max_iterations, wall + time_limit)
+        violation, solved = iteration.violation, iteration.violation <= tol
         return SmoResult(
             alpha=whole.b,
-            b=found.bias() if bias else 0.0,
+            b=iteration.bias() if bias else 0.0,
             objective=float(0.5 * whole.b @ (whole.u - z) + epsilon * np.abs(whole.b).sum()),
             violation=max(violation, 0.0),
-            iterations=found.iterations,
+            iterations=iteration.iterations,
             cpu_s=time.process_time() - cpu,
             wall_s=time.perf_counter() - wall,
             status="solved" if solved else "inaccurate",
@@ -618,17 +618,17 @@ def solve(objective: Hinge, options: dict | None = None, start: Answer | None = 
     if options.get("start_costs") is not None:
         options["start_costs"] = np.asarray(options["start_costs"]) / objective.lam
     options["bias"] = objective.free_bias
-    found = state.value.solve_svc(objective.y, costs / objective.lam, start=seed, **options)
+    result = state.value.solve_svc(objective.y, costs / objective.lam, start=seed, **options)
     return Answer(
         # Scaling may round an alpha beyond its cost by one unit in the last place.
-        alpha=np.minimum(objective.lam * found.alpha, costs),
-        b=found.b,
-        cpu_s=found.cpu_s,
-        wall_s=found.wall_s,
+        alpha=np.minimum(objective.lam * result.alpha, costs),
+        b=result.b,
+        cpu_s=result.cpu_s,
+        wall_s=result.wall_s,
         setup_cpu_s=setup_cpu_s,
-        iterations=found.iterations,
-        status=found.status,
-        message=found.message,
+        iterations=result.iterations,
+        status=result.status,
+        message=result.message,
         state=state,
     )
 

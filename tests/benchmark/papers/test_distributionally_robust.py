@@ -24,9 +24,9 @@ from path_benchmark.papers.distributionally_robust.experiments.seconds import Co
 from path_benchmark.papers.distributionally_robust.tuning import Line
 from path_benchmark.papers.distributionally_robust.worst_case import bound, least_rho
 from path_benchmark.reporting.check import check
-from path_benchmark.reporting.outputs import said
+from path_benchmark.reporting.outputs import applicable
 from path_benchmark.runs.rows import Rows
-from path_benchmark.solvers.programmes import Found
+from path_benchmark.solvers.programmes import Solution
 from solution_paths import dm_drsvm_path
 from solution_paths.kernels import LINEAR, Kernel
 
@@ -287,15 +287,15 @@ def test_paths_and_a_solver_agree_at_every_point_of_a_line(name):
         assert answer.solved, answer.message
         # b need not be unique: then decisions differ by a constant, and losses don't
         if model.gram:
-            other = programme.decision(answer.found, rows)
+            other = programme.decision(answer.solution, rows)
             np.testing.assert_allclose(f[:, k] - f[0, k], other - other[0], atol=2e-5)
             losses = [hinges(y * g, programme.kappa) for g in (f[:, k], other)]
             assert losses[0] == pytest.approx(losses[1], abs=1e-5)
         else:
             b = float(path.intercept(places[k]))
-            found = Found(w[:, k], b, float(np.abs(w[:, k]).sum()))
+            found = Solution(w[:, k], b, float(np.abs(w[:, k]).sum()))
             assert programme.value(found, at) == pytest.approx(
-                programme.value(answer.found, at), rel=1e-8
+                programme.value(answer.solution, at), rel=1e-8
             )
 
 
@@ -584,7 +584,9 @@ def test_outputs_are_written(study, tmp_path, monkeypatch):
     assert [ok for ok, _ in held] == [count for _, count in held]
     assert all(count > 0 for _, count in held)
     assert len(held) == len(set(study.results["dataset"])) > 3
-    assert content["assumptions"] == said(outputs.OUTPUTS.tables_file.assumptions, study) != []
+    assert (
+        content["assumptions"] == applicable(outputs.OUTPUTS.tables_file.assumptions, study) != []
+    )
 
 
 def test_the_prints_ratios_are_those_of_the_text():
@@ -641,7 +643,7 @@ def test_a_call_that_fails_leaves_its_own_point_without_a_loss_and_no_other(monk
     def points_of(name, model, lines, X, y):
         for j, k in ((0, 0), (0, 1), (1, 0), (1, 1)):
             failed = (j, k, y[0]) == (0, 1, 1.0)  # once, in the first fold
-            answer = SimpleNamespace(solved=not failed, found=None if failed else j + k)
+            answer = SimpleNamespace(solved=not failed, solution=None if failed else j + k)
             programme = SimpleNamespace(decision=lambda found, X: found)
             yield {}, j, k, SimpleNamespace(solve=lambda at, a=answer: a, programme=programme)
 

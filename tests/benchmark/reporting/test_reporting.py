@@ -545,7 +545,7 @@ def test_a_sentence_is_said_of_what_ran_and_of_settings_that_were_cut(suite):
         (made(text="Of moons.", dataset="two_moons"), ["Of moons."]),
         (made(text="Of spam.", dataset="spam"), []),
     ):
-        assert outputs_module.said((sentence,), suite[1]) == expected
+        assert outputs_module.applicable((sentence,), suite[1]) == expected
 
 
 # ---------------------------------------------------------------- totals and the map

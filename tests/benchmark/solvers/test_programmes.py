@@ -10,10 +10,10 @@ from path_benchmark.solvers.programmes import (
     DoublyRegularised,
     FactoredDoubleMargin,
     Fixed,
-    Found,
     KernelDoubleMargin,
     LeastDeviations,
     Moving,
+    Solution,
 )
 
 # What a solver's own default tolerance leaves of the objective, relative.
@@ -58,7 +58,7 @@ def value_of(name, programme, at, **options):
     solver.solve({key: 1.7 * number for key, number in at.items()})
     answer = solver.solve(at)
     assert answer.solved, answer.message
-    return programme.value(answer.found, at), answer.found
+    return programme.value(answer.solution, at), answer.solution
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -109,7 +109,7 @@ def test_values_bound_the_optimum_from_above(name):
             for part in ("w", "alpha")
             if getattr(found, part) is not None
         }
-        other = Found(parts.get("w"), found.b, found.rho, parts.get("alpha"))
+        other = Solution(parts.get("w"), found.b, found.rho, parts.get("alpha"))
         assert programme.value(other, at) >= best * (1.0 - 1e-9)
 
 
@@ -154,7 +154,7 @@ def test_bounds_that_a_later_programme_has_not_are_dropped(name):
     for box in (1.0, np.inf, 1.0, np.inf, np.inf):
         answer = solver.solve({"box": box})
         assert answer.solved, answer.message
-        np.testing.assert_allclose(answer.found, free if np.isinf(box) else bounded, atol=1e-6)
+        np.testing.assert_allclose(answer.solution, free if np.isinf(box) else bounded, atol=1e-6)
 
 
 def test_an_unknown_solver_is_named():

@@ -85,21 +85,21 @@ def _grid_rows(study: Study, dataset: str, paper: dict, grid: dict, spec: dict) 
             text, known = shown[method]
             ours = np.nan if sampled else value
             rows.append(compared(title, f"{text}, CPU s", known, ours, NOT_COMPARED))
-    found = _ratio_row(title, solver, times, printed)
+    ratio = _ratio_row(title, solver, times, printed)
     along = _line_rows(study, title, dataset, printed, times[solver][0], grid, spec)
     if not spec["lines"]:
-        rows.append(found)
-    elif np.isfinite(found["ours"]):
-        rows.append(found | {"paper": np.nan, "verdict": NOT_IN_PAPER})
+        rows.append(ratio)
+    elif np.isfinite(ratio["ours"]):
+        rows.append(ratio | {"paper": np.nan, "verdict": NOT_IN_PAPER})
     if spec["lines"] and not any(RATIO in row["quantity"] for row in along):
         along.append(_ratio_row(title, solver, {}, printed, ALONG))
     rows += along
     score = spec["score"]
     for method, column in (("path", "path"), ("piqp", spec["theirs"])):
-        found = study.only(
+        errors = study.only(
             experiment=spec["grids"], dataset=dataset, metric=spec["metric"], method=method
         )
-        ours, std, n = mean(with_hyper(found, grid))
+        ours, std, n = mean(with_hyper(errors, grid))
         known, spread = (float(paper[f"{column}_{score}_{part}"]) for part in ("mean", "std"))
         error = 100.0 - known if score == "auc" else known
         verdict = on_mean(known, ours, spread, std, PUBLISHED_SPLITS, n, of=error)
@@ -165,8 +165,8 @@ def _tried(
     standard deviation.
     """
     chosen, rows = study.only(experiment=experiment, metric=metric), []
-    told = {h: chosen["method"] if k == "method" else hyper(chosen, k) for h, k in keys.items()}
-    chosen = chosen.assign(**told)
+    columns = {h: chosen["method"] if k == "method" else hyper(chosen, k) for h, k in keys.items()}
+    chosen = chosen.assign(**columns)
     for (dataset, *values), part in chosen.groupby(["dataset", *keys], sort=False):
         known, spread = printed(study.name(dataset), *values)
         ours, std, n = mean(part)
@@ -282,10 +282,10 @@ def _speeds(study: Study, experiments: Sequence[str] = TIMED) -> pd.DataFrame:
 @OUTPUTS.frame
 def table_speed(study: Study, experiments: Sequence[str] = TIMED) -> pd.DataFrame:
     """Compare all solvers with the path on the largest grids."""
-    found = _speeds(study, experiments)
-    if not len(found):
-        return found
-    largest = found.groupby(["experiment", "dataset"])["size"].transform("max")
+    measured = _speeds(study, experiments)
+    if not len(measured):
+        return measured
+    largest = measured.groupby(["experiment", "dataset"])["size"].transform("max")
     checks = study.only(metric="check_share").groupby(["experiment", "dataset"])["value"].median()
     return pd.DataFrame(
         [
@@ -301,7 +301,7 @@ def table_speed(study: Study, experiments: Sequence[str] = TIMED) -> pd.DataFram
                 if row.method == "path"
                 else None,
             }
-            for row in found[found["size"] == largest].itertuples()
+            for row in measured[measured["size"] == largest].itertuples()
         ]
     )
 
@@ -318,8 +318,8 @@ def _groups(study: Study, method: str, kind: str) -> dict[str, pd.DataFrame]:
     """Return the samples of each group that is not empty, in their order along the loss."""
     rows = study.curves[study.curves["experiment"] == "partitions"]
     rows = rows[rows["method"] == method]
-    found = {name: rows[rows["curve"] == f"{kind} {name}"] for name in GROUPS}
-    return {name: part for name, part in found.items() if len(part)}
+    groups = {name: rows[rows["curve"] == f"{kind} {name}"] for name in GROUPS}
+    return {name: part for name, part in groups.items() if len(part)}
 
 
 def _draw_group(ax: object, name: str, x: pd.Series, y: pd.Series, **look: object) -> None:
@@ -478,11 +478,11 @@ def figure_3_3_surface(study: Study) -> Surface | None:
 
 def _along(surface: pd.DataFrame) -> list[tuple]:
     """Return the lines across the paths: one for each place of s."""
-    found = []
+    segments = []
     for s, line in surface.groupby("x"):
         line = line.sort_values("lam2")
-        found.append(([s] * len(line), np.log10(line["lam2"]).tolist(), line["y"].tolist()))
-    return found
+        segments.append(([s] * len(line), np.log10(line["lam2"]).tolist(), line["y"].tolist()))
+    return segments
 
 
 def _draw_means(
@@ -580,10 +580,10 @@ def figure_5_2(study: Study) -> Figure | None:
 # ---------------------------------------------------------------- measures
 
 
-def _doublings(found: pd.DataFrame, column: int) -> np.ndarray:
+def _doublings(measured: pd.DataFrame, column: int) -> np.ndarray:
     """Return by what factor seconds grow when one size of a grid doubles."""
     ratios = []
-    for _, group in found.groupby(["experiment", "dataset", "method"]):
+    for _, group in measured.groupby(["experiment", "dataset", "method"]):
         seconds = dict(zip(group["keys"], group["seconds"], strict=True))
         for keys, value in seconds.items():
             k = column % len(keys)
@@ -598,23 +598,23 @@ def doublings(
     study: Study, column: int, methods: Sequence[str], experiment: str = ""
 ) -> Iterable[Case]:
     """Give what doubling a size of the grid costs, of what was timed at all points."""
-    found = _speeds(study, [experiment] if experiment else TIMED)
-    if len(found):
-        found = found[(found["experiment"] != "linear_times") & (found["sampled"] == 0)]
-        found = found[found["method"].isin(methods)]
-        ratios = _doublings(found, column)
+    measured = _speeds(study, [experiment] if experiment else TIMED)
+    if len(measured):
+        measured = measured[(measured["experiment"] != "linear_times") & (measured["sampled"] == 0)]
+        measured = measured[measured["method"].isin(methods)]
+        ratios = _doublings(measured, column)
         if len(ratios):
             numbers = {"ratios": ratios, "low": ratios.min(), "high": ratios.max()}
-            yield Case(tuple(dict.fromkeys(found["dataset"])), numbers)
+            yield Case(tuple(dict.fromkeys(measured["dataset"])), numbers)
 
 
 @OUTPUTS.measure
 def speeds(study: Study, experiment: str, solver: str, largest: bool = False) -> Iterable[Case]:
     """Give a solver's seconds over the path's on every grid, or for each data set the largest."""
-    found = _speeds(study)
-    if not len(found):
+    measured = _speeds(study)
+    if not len(measured):
         return
-    rows = found[(found["experiment"] == experiment) & (found["method"] == solver)]
+    rows = measured[(measured["experiment"] == experiment) & (measured["method"] == solver)]
     for _, group in rows.groupby("dataset", sort=False):
         if largest:
             group = group[group["size"] == group["size"].max()].tail(1)
@@ -656,13 +656,13 @@ def with_rho(study: Study) -> pd.DataFrame:
 @OUTPUTS.measure
 def moved_margin(study: Study) -> Iterable[Case]:
     """Give by what factor kappa rho differs over lam, for each kappa; where h is not 0."""
-    found = with_rho(study)
-    found = found[found["outer"] > 1e-6]
-    for (dataset, kappa), group in found.groupby(["dataset", "kappa"], sort=False):
+    solutions = with_rho(study)
+    solutions = solutions[solutions["outer"] > 1e-6]
+    for (dataset, kappa), group in solutions.groupby(["dataset", "kappa"], sort=False):
         by_lam = group.groupby("lam")["outer"].mean()
-        told = ", ".join(f"{lam:g}: {value:.2f}" for lam, value in by_lam.items())
+        listed = ", ".join(f"{lam:g}: {value:.2f}" for lam, value in by_lam.items())
         yield Case(
-            (dataset,), {"factor": by_lam.max() / by_lam.min(), "told": told}, f"kappa {kappa:g}"
+            (dataset,), {"factor": by_lam.max() / by_lam.min(), "told": listed}, f"kappa {kappa:g}"
         )
 
 
@@ -704,10 +704,10 @@ def slopes(
         )
         wide = wide.dropna()
         if len(wide):
-            found = np.polyfit(wide.columns, wide.to_numpy().T, 1)[0]
+            fitted = np.polyfit(wide.columns, wide.to_numpy().T, 1)[0]
             scale = np.abs(wide.to_numpy()).max()
-            found = pd.Series(np.round(found / scale, 12) * scale, wide.index)  # not its rounding
-            levels.append((OUTPUTS.names[method], found, {"no slope": 0.0 * found}))
+            fitted = pd.Series(np.round(fitted / scale, 12) * scale, wide.index)  # not its rounding
+            levels.append((OUTPUTS.names[method], fitted, {"no slope": 0.0 * fitted}))
     if levels:
         yield Case(tuple(study.ran(experiment)), {"levels": levels})
 

@@ -151,13 +151,13 @@ class Model:
     def curve(self, path: Any, line: Line, X: Floats, y: Floats) -> Curve:
         """Return the loss along a line as an exact function of u."""
         if self.regression:
-            found = path.error_curve(X, y, "squared")
+            errors = path.error_curve(X, y, "squared")
         else:
             classes = [y == c for c in (-1.0, 1.0) if (y == c).any()]
-            found = mean_curve([path.error_curve(X[members], y[members]) for members in classes])
+            errors = mean_curve([path.error_curve(X[members], y[members]) for members in classes])
         if path.parameter != line.vary:
-            return found.scaled(self.unit(data_of(path).shape[0]))
-        return found.inverted(1.0) if line.inverse else found
+            return errors.scaled(self.unit(data_of(path).shape[0]))
+        return errors.inverted(1.0) if line.inverse else errors
 
 
 def coordinate(line: Line, values: Floats) -> Floats:
@@ -169,21 +169,21 @@ def losses_of_path(
     model: Model, lines: Sequence[Line], X: Floats, y: Floats, folds: Folds
 ) -> tuple[list[Floats], list[Curve]]:
     """Return mean losses at the points of lines, and curves along them, by cross-validation."""
-    found, curves = [np.zeros(len(line.values)) for line in lines], [[] for _ in lines]
+    losses, curves = [np.zeros(len(line.values)) for line in lines], [[] for _ in lines]
     for fit, judge in folds:
         paths = model.traced(X[fit], y[fit], lines)
         for j, (line, path) in enumerate(zip(lines, paths, strict=True)):
             f = model.decisions(path, line, X[judge])
-            found[j] += model.loss(y[judge], f) / len(folds)
+            losses[j] += model.loss(y[judge], f) / len(folds)
             curves[j].append(model.curve(path, line, X[judge], y[judge]))
-    return found, [mean_curve(each) for each in curves]
+    return losses, [mean_curve(each) for each in curves]
 
 
 def losses_of_solver(
     name: str, model: Model, lines: Sequence[Line], X: Floats, y: Floats, folds: Folds
 ) -> tuple[list[Floats], int]:
     """Return mean losses at the points of lines by an outside solver, and how many calls failed."""
-    found, failed = [np.zeros(len(line.values)) for line in lines], 0
+    losses, failed = [np.zeros(len(line.values)) for line in lines], 0
     for fit, judge in folds:
         rows, new = X[fit], X[judge]
         if model.gram:
@@ -191,12 +191,12 @@ def losses_of_solver(
         for at, j, k, solver in points_of(name, model, lines, rows, y[fit]):
             answer = solver.solve(at)
             failed += not answer.solved
-            if answer.found is None:
-                found[j][k] = np.nan
+            if answer.solution is None:
+                losses[j][k] = np.nan
                 continue
-            f = solver.programme.decision(answer.found, new)
-            found[j][k] += model.loss(y[judge], f) / len(folds)
-    return found, failed
+            f = solver.programme.decision(answer.solution, new)
+            losses[j][k] += model.loss(y[judge], f) / len(folds)
+    return losses, failed
 
 
 def points_of(
@@ -229,8 +229,8 @@ def chosen_exactly(lines: Sequence[Line], curves: Sequence[Curve]) -> Choice:
         u = coordinate(line, line.values)
         low, high = float(u.min()), float(u.max())
         if low < high:
-            found = curve.over(low, high).best(log=line.vary != "s")
-            choice = Choice(j, float(coordinate(line, found.parameter)), found.value)
+            least = curve.over(low, high).best(log=line.vary != "s")
+            choice = Choice(j, float(coordinate(line, least.parameter)), least.value)
         else:
             at = np.clip(low, curve.edges[0], curve.edges[-1])
             choice = Choice(j, float(line.values[0]), float(curve(at)))
@@ -303,12 +303,12 @@ def _deviation_surface(X: Floats, y: Floats, lines: list[Line]) -> list[Any]:
 
 def _margin_surface(X: Floats, y: Floats, lines: list[Line]) -> list[Any]:
     """Trace the lines of each kappa, which stand together."""
-    found = []
+    paths = []
     for kappa, group in groupby(lines, lambda line: line.fixed["kappa"]):
         group = list(group)
         lam2 = [line.fixed["lam2"] for line in group]
-        found += dm_drsvm_grid(X, y, kappa, group[0].values, lam2, check=CHECK.get()).paths
-    return found
+        paths += dm_drsvm_grid(X, y, kappa, group[0].values, lam2, check=CHECK.get()).paths
+    return paths
 
 
 def l1_machine() -> Model:

@@ -52,7 +52,7 @@ def solve(K: Floats, y: Floats, lam: float, kappa: float) -> Solution:
     return Solution(w.value, float(b.value), float(rho.value))
 
 
-def at_constant(X: Floats, y: Floats, kernel: Kernel, found: Solution, kappa: float) -> tuple:
+def at_constant(X: Floats, y: Floats, kernel: Kernel, solution: Solution, kappa: float) -> tuple:
     """Return the path of the model with the constant kappa rho, and the lam where h is as long.
 
     Raises
@@ -60,7 +60,7 @@ def at_constant(X: Floats, y: Floats, kernel: Kernel, found: Solution, kappa: fl
     ValueError
         Where kappa rho is at most 2, or no h of that path is as long.
     """
-    constant, length = kappa * found.rho, float(np.linalg.norm(found.w))
+    constant, length = kappa * solution.rho, float(np.linalg.norm(solution.w))
     if constant <= LEAST:
         raise ValueError(f"kappa rho is {constant:.3g}, a constant must be more than {LEAST:g}.")
     from scipy.optimize import brentq

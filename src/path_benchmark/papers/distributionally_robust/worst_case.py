@@ -58,7 +58,7 @@ def worst_distribution(
     cost = np.concatenate([np.zeros(2 * n), np.full(n, kappa), np.ones(2 * n)])
     far = FARTHEST * radius * n
     within = [[none, -far * one, none, one, none], [none, none, -far * one, none, one]]
-    found = linprog(
+    answer = linprog(
         -gain / n,
         A_ub=sp.vstack([sp.csr_array(cost[None] / n), sp.block_array(within)]),
         b_ub=np.append(radius, np.zeros(2 * n)),
@@ -66,7 +66,7 @@ def worst_distribution(
         b_eq=np.ones(n),
         method="highs",
     )
-    left, moved, turned, *spent = np.split(np.maximum(found.x, 0.0), 5)
+    left, moved, turned, *spent = np.split(np.maximum(answer.x, 0.0), 5)
     steps = [
         c / np.where(mass > 0.0, mass, 1.0) for c, mass in zip(spent, (moved, turned), strict=True)
     ]

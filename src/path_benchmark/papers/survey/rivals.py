@@ -49,7 +49,7 @@ class StatementSolver:
                 solver = GridSolver(self.name, self._stated.from_(t), tolerance=tolerance)
             answer = solver.solve({"t": t})
             spent += answer.cpu_s, answer.wall_s
-            answers.append(answer.found)
+            answers.append(answer.solution)
             message = message if answer.solved else answer.message
         return GridAnswers(answers, *spent, message)
 

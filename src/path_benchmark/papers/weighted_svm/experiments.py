@@ -378,16 +378,16 @@ def follow_smo(
         with Stopwatch() as watch:
             if clear_cache:
                 machine = task.machine(from_rows=True)
-            found = task.solve(machine, new, **options)
-        cpu, wall, seed = cpu + watch.cpu_s, wall + watch.wall_s, found.alpha
-        run.iterations += found.iterations
-        if found.status != "solved" and wall >= limit_s:
+            answer = task.solve(machine, new, **options)
+        cpu, wall, seed = cpu + watch.cpu_s, wall + watch.wall_s, answer.alpha
+        run.iterations += answer.iterations
+        if answer.status != "solved" and wall >= limit_s:
             run.censored = True
             break
         run.done += 1
-        run.inaccurate += found.status != "solved"
+        run.inaccurate += answer.status != "solved"
         if k in kept:
-            run.answers.append((new, found.alpha, found.b))
+            run.answers.append((new, answer.alpha, answer.b))
     return Timing(cpu, wall, run)
 
 
@@ -478,13 +478,13 @@ def certificates(rows: Rows, method: str, paths: Sequence[Any]) -> dict[str, Any
     A time to a wrong answer is none: rows about a path that isn't certified say so in their status,
     stay in the table, and out of every comparison.
     """
-    found = [
+    columns = [
         add_certificate(rows, path, method=method, hyper_parameters={"update": k})
         for k, path in enumerate(paths, start=1)
     ]
-    together = {"n_breakpoints": sum(own["n_breakpoints"] for own in found)}
+    together = {"n_breakpoints": sum(one["n_breakpoints"] for one in columns)}
     for name in ("kkt", "gap", "rounding"):
-        values = [own[name] for own in found]
+        values = [one[name] for one in columns]
         together[name] = None if None in values else max(values)
     held = [row["status"] == "ok" for row in rows.rows[-len(paths) :]]
     if not all(held):
@@ -563,9 +563,9 @@ def growth(cell: Cell, rows: Rows, report: Report) -> None:
 
     Counts the events and the samples on the margin, and times the path.
     """
-    n, own = cell.value, cell.settings
+    n, settings = cell.value, cell.settings
     parts = prepare("series", cell.dataset, cell.split, offline=cell.offline, n=n, n_new=0)
-    weights = [np.full(n, own.cost), series_weights(n, n, 0, own.cost, own.slope)]
+    weights = [np.full(n, settings.cost), series_weights(n, n, 0, settings.cost, settings.slope)]
     task = Task(parts.train, cell.common)
     warm_up()
 
@@ -579,7 +579,7 @@ def growth(cell: Cell, rows: Rows, report: Report) -> None:
         columns = {"repeat": repeat, "n_breakpoints": len(path.breakpoints), **seconds}
         rows.add("time", timing.cpu_s, method="path", **columns)
 
-    lane = Lane(own.repeats, BUDGET_S, report)
+    lane = Lane(settings.repeats, BUDGET_S, report)
     lane.add(lambda: follow_path(task, task.base(weights[0]), weights), record, "path")
     lane.run()
 
@@ -627,9 +627,9 @@ def shift(cell: Cell, rows: Rows, report: Report) -> None:
 
     def whole() -> Timing:
         with Stopwatch() as watch:
-            found = task.path(*ends, check="warn")
+            path = task.path(*ends, check="warn")
         run = PathRun()
-        run.add(found, *ends)
+        run.add(path, *ends)
         return Timing(watch.cpu_s, watch.wall_s, run)
 
     def enter(contest: Contest) -> None:
@@ -673,10 +673,10 @@ def regions(cell: Cell, rows: Rows, report: Report) -> None:
     The other weights stay at C_0; the two go from 0 to 2 C_0. They are the pair with most events.
     """
     train, cost = _parts("series", cell).train, cell.value
-    own = np.sort(
+    members = np.sort(
         np.concatenate([np.flatnonzero(train.y == c)[: cell.settings.rows // 2] for c in (-1, 1)])
     )
-    task = Task(Part(train.X[own], train.y[own]), cell.common)
+    task = Task(Part(train.X[members], train.y[members]), cell.common)
 
     def events(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, Any]:
         path = task.path(before, after)
@@ -684,9 +684,9 @@ def regions(cell: Cell, rows: Rows, report: Report) -> None:
         return bends[(bends > 0.0) & (bends < 1.0)], path
 
     def weights(pair: Sequence[int], values: Sequence[float]) -> np.ndarray:
-        found = np.full(task.n, cost)
-        found[list(pair)] = values
-        return found
+        moved = np.full(task.n, cost)
+        moved[list(pair)] = values
+        return moved
 
     low, high = 0.0, 2.0 * cost
     ends = {

@@ -81,15 +81,15 @@ def runs(study: Study, experiment: str) -> pd.DataFrame:
     certified, and ``columns`` the kernel columns that it adds up, a count without a machine;
     ``censored`` tells that these are lower bounds.
     """
-    own = study.only(experiment=experiment, metric="time").copy()
+    rows = study.only(experiment=experiment, metric="time").copy()
     for key in ("C0", "tolerance", "seeding", "solves", "solved", "iterations"):
-        own[key] = hyper(own, key)
+        rows[key] = hyper(rows, key)
     for key in ("C0", "tolerance"):
-        own[key] = own[key].astype(float)
-    own["censored"] = own["status"] == "censored"
-    own["certified"] = ~own["status"].isin(("certificate failed", "certificate undecided"))
-    groups = own.groupby([*RUN, *LINE], dropna=False, sort=False)
-    found = groups.agg(
+        rows[key] = rows[key].astype(float)
+    rows["censored"] = rows["status"] == "censored"
+    rows["certified"] = ~rows["status"].isin(("certificate failed", "certificate undecided"))
+    groups = rows.groupby([*RUN, *LINE], dropna=False, sort=False)
+    table = groups.agg(
         cpu_s=("cpu_s", "mean"),
         repeats=("cpu_s", "size"),
         censored=("censored", "any"),
@@ -102,51 +102,51 @@ def runs(study: Study, experiment: str) -> pd.DataFrame:
         iterations=("iterations", "mean"),
         message=("message", "first"),
     ).reset_index()
-    found = _with_columns(study, experiment, found)
-    path = found[found["method"].isin(["path", "path_given"]) & found["certified"]]
+    table = _with_columns(study, experiment, table)
+    path = table[table["method"].isin(["path", "path_given"]) & table["certified"]]
     path = path[[*RUN, "method", "cpu_s", "columns"]]
     named = {"cpu_s": "path_s", "method": "beside", "columns": "path_columns"}
-    found["beside"] = found["method"].map(BESIDE).fillna("path")
-    found = found.merge(path.rename(columns=named), on=[*RUN, "beside"], how="left")
-    found["times_path"] = found["cpu_s"] / found["path_s"]
-    return found
+    table["beside"] = table["method"].map(BESIDE).fillna("path")
+    table = table.merge(path.rename(columns=named), on=[*RUN, "beside"], how="left")
+    table["times_path"] = table["cpu_s"] / table["path_s"]
+    return table
 
 
-def _with_columns(study: Study, experiment: str, found: pd.DataFrame) -> pd.DataFrame:
+def _with_columns(study: Study, experiment: str, table: pd.DataFrame) -> pd.DataFrame:
     """Add the kernel columns that each run adds up: the path's as counted, SMO's by iterations."""
     counted = study.only(experiment=experiment, metric="columns")
     counted = counted.assign(C0=hyper(counted, "C0").astype(float))
     counted = counted[[*RUN, "method", "value"]].rename(columns={"value": "columns"})
-    found = found.merge(counted, on=[*RUN, "method"], how="left")
-    iterations = found["iterations"].astype(float)
-    return found.assign(columns=found["columns"].fillna(OF_AN_ITERATION * iterations))
+    table = table.merge(counted, on=[*RUN, "method"], how="left")
+    iterations = table["iterations"].astype(float)
+    return table.assign(columns=table["columns"].fillna(OF_AN_ITERATION * iterations))
 
 
-def lines(found: pd.DataFrame) -> list[tuple]:
+def lines(table: pd.DataFrame) -> list[tuple]:
     """List the methods in the order in which they were run."""
     # Not by a dict: nan differs from nan.
-    return list(found[LINE].drop_duplicates().itertuples(index=False, name=None))
+    return list(table[LINE].drop_duplicates().itertuples(index=False, name=None))
 
 
-def of_line(found: pd.DataFrame, line: tuple) -> pd.DataFrame:
+def of_line(table: pd.DataFrame, line: tuple) -> pd.DataFrame:
     """Rows of one method; a tolerance or seeding that a method hasn't is nan in both."""
-    keep = np.ones(len(found), bool)
+    keep = np.ones(len(table), bool)
     for column, value in zip(LINE, line, strict=True):
         missing = value is None or pd.isna(value)
-        keep &= (found[column].isna() if missing else found[column] == value).to_numpy()
-    return found[keep]
+        keep &= (table[column].isna() if missing else table[column] == value).to_numpy()
+    return table[keep]
 
 
-def by_cost(found: pd.DataFrame) -> pd.DataFrame:
+def by_cost(line_rows: pd.DataFrame) -> pd.DataFrame:
     """Mean, spread and number of the runs of one method for each C_0."""
-    groups = found.groupby("C0", sort=True)
+    groups = line_rows.groupby("C0", sort=True)
     table = groups["cpu_s"].agg(["mean", "std", "min", "max", "count"])
     table["lower"], table["upper"] = groups["cpu_s"].quantile(0.25), groups["cpu_s"].quantile(0.75)
     table["censored"] = groups["censored"].sum()
-    both = found.dropna(subset=["path_s"]).groupby("C0", sort=True)
+    both = line_rows.dropna(subset=["path_s"]).groupby("C0", sort=True)
     table["times_path"] = both["cpu_s"].mean() / both["path_s"].mean()
     table["times_columns"] = both["columns"].mean() / both["path_columns"].mean()
-    table["uncertified"] = groups["path_s"].apply(lambda own: int(own.isna().sum()))
+    table["uncertified"] = groups["path_s"].apply(lambda path_s: int(path_s.isna().sum()))
     table["least_times_path"] = groups["times_path"].min()
     return table
 
@@ -154,13 +154,13 @@ def by_cost(found: pd.DataFrame) -> pd.DataFrame:
 # ---------------------------------------------------------------- frames
 
 
-def _stopped(found: pd.DataFrame) -> list[str]:
+def _stopped(measured: pd.DataFrame) -> list[str]:
     """Say of each method how far the runs came that were stopped."""
     texts = []
-    stopped = found[found["censored"]]
+    stopped = measured[measured["censored"]]
     for line in lines(stopped):
         for cost, group in of_line(stopped, line).groupby("C0"):
-            total = len(of_line(found[found["C0"] == cost], line))
+            total = len(of_line(measured[measured["C0"] == cost], line))
             texts.append(
                 f"{label(*line)}, C₀ = {cost:g}: stopped in {len(group)} of {total} runs, after "
                 f"{_range(group['solved'])} of {_range(group['solves'])} solves, in "
@@ -183,11 +183,11 @@ def stopped(study: Study, experiment: str) -> list[str]:
 @OUTPUTS.frame
 def times(study: Study, experiment: str) -> pd.DataFrame:
     """Return the times of each method and C_0, and what was reached."""
-    found, rows = runs(study, experiment), []
-    for line in lines(found):
-        own = of_line(found, line)
-        summary = by_cost(own)
-        for cost, group in own.groupby("C0", sort=True):
+    measured, rows = runs(study, experiment), []
+    for line in lines(measured):
+        line_rows = of_line(measured, line)
+        summary = by_cost(line_rows)
+        for cost, group in line_rows.groupby("C0", sort=True):
             s = summary.loc[cost]
             row = {"method": label(*line), "C_0": cost, "runs": len(group)}
             row |= {f"CPU s, {part}": s[part] for part in ("mean", "std", "min", "max")}
@@ -215,22 +215,22 @@ def by_costs(study: Study, experiment: str) -> pd.DataFrame:
 
     SMO as the paper ran it; beside each its kernel columns in times of the path's.
     """
-    found = runs(study, experiment)
-    paths = {m: of_line(found, (m, None, None)) for m in ("path", "path_checked", "path_given")}
+    measured = runs(study, experiment)
+    paths = {m: of_line(measured, (m, None, None)) for m in ("path", "path_checked", "path_given")}
     rivals = [*TIMED[experiment][2], *OURS.get(experiment, [])]
-    smo = {m: of_line(found, (m, *PAPERS_SMO)) for m in rivals}
-    tables = {m: by_cost(own) for m, own in (paths | smo).items() if len(own)}
+    smo = {m: of_line(measured, (m, *PAPERS_SMO)) for m in rivals}
+    tables = {m: by_cost(line_rows) for m, line_rows in (paths | smo).items() if len(line_rows)}
     rows = []
     for cost, path in tables.pop("path", pd.DataFrame()).iterrows():
         row = {"C_0": cost, "runs": int(path["count"]), "path, CPU s": path["mean"]}
         for method, table in tables.items():
-            name, own = label(method), table.loc[cost]
+            name, means = label(method), table.loc[cost]
             if method == "path_given":
-                row[f"{name}, CPU s"] = own["mean"]
+                row[f"{name}, CPU s"] = means["mean"]
                 continue
-            row[f"{name}, times the path"] = bounded(own["times_path"], own["censored"])
+            row[f"{name}, times the path"] = bounded(means["times_path"], means["censored"])
             if method in smo:
-                times = bounded(own["times_columns"], own["censored"])
+                times = bounded(means["times_columns"], means["censored"])
                 row[f"{name}, columns in times of the path's"] = times
         rows.append(row)
     return pd.DataFrame(rows)
@@ -244,18 +244,18 @@ def bounded(ratio: float, censored: float) -> str:
 @OUTPUTS.frame
 def tasks(study: Study) -> pd.DataFrame:
     """Return the ratios of times of every task."""
-    found, rows = runs(study, "shift"), []
-    for (dataset, split, cost), group in found.groupby(RUN, sort=False):
+    measured, rows = runs(study, "shift"), []
+    for (dataset, split, cost), group in measured.groupby(RUN, sort=False):
         path = group[group["method"] == "path"]
         if not len(path):
             continue
         row = {"task": study.name(dataset), "split": split, "C_0": cost}
         row |= {"breakpoints": path["n_breakpoints"].iloc[0], "CPU s, path": path["cpu_s"].iloc[0]}
         for method in TIMED["shift"][2]:
-            own = of_line(group, (method, *PAPERS_SMO))
-            known, name = own.iloc[0] if len(own) else None, OUTPUTS.names[method]
-            row[f"{name}, times the path"] = known["times_path"] if len(own) else np.nan
-            ended = known["message"] if len(own) and known["censored"] else ""
+            line_rows = of_line(group, (method, *PAPERS_SMO))
+            known, name = line_rows.iloc[0] if len(line_rows) else None, OUTPUTS.names[method]
+            row[f"{name}, times the path"] = known["times_path"] if len(line_rows) else np.nan
+            ended = known["message"] if len(line_rows) and known["censored"] else ""
             row[f"{name}, how it ended"] = ended
         rows.append(row)
     return pd.DataFrame(rows)
@@ -263,15 +263,15 @@ def tasks(study: Study) -> pd.DataFrame:
 
 def validations(study: Study) -> pd.DataFrame:
     """One row for each step function of experiment ``validation``; nan is what a run lacks."""
-    own = study.only(experiment="validation").copy()
-    own["C0"], own["theta"] = (hyper(own, k).astype(float) for k in ("C0", "theta"))
+    results = study.only(experiment="validation").copy()
+    results["C0"], results["theta"] = (hyper(results, k).astype(float) for k in ("C0", "theta"))
     rows = []
-    for (dataset, split, cost), group in own.groupby(RUN, sort=False):
+    for (dataset, split, cost), group in results.groupby(RUN, sort=False):
         of = dict(list(group.groupby("metric")))
         if "step_errors" not in of:
             continue
-        best = of.get("validation_error_best", own[:0])
-        ends = of.get("validation_error", own[:0]).set_index("theta")["value"]
+        best = of.get("validation_error_best", results[:0])
+        ends = of.get("validation_error", results[:0]).set_index("theta")["value"]
         rows.append(
             {
                 "dataset": dataset,
@@ -325,10 +325,10 @@ def speed(study: Study) -> list[Highlight]:
     """How many times longer SMO takes than the path, as the paper runs it; it prints no number."""
     made = []
     for experiment, (title, table, rivals) in TIMED.items():
-        found = runs(study, experiment)
+        measured = runs(study, experiment)
         for method in rivals:
-            own = of_line(found, (method, *PAPERS_SMO))
-            means = _means(own).dropna() if len(own) else own
+            line_rows = of_line(measured, (method, *PAPERS_SMO))
+            means = _means(line_rows).dropna() if len(line_rows) else line_rows
             if not len(means):
                 continue
             low, high = (significant(f(means["times_path"]), 2) for f in (min, max))
@@ -337,7 +337,7 @@ def speed(study: Study) -> list[Highlight]:
             most = "≥ " if bounds.any() else ""  # the largest of lower bounds is one
             ours = f"{most}{high}" if low == high else f"{least}{low} to {most}{high}"
             papers = all(study.is_papers(dataset) for dataset in study.ran(experiment))
-            verdict = on_sentence(in_orders(own), tested=papers, runs=_n_runs(own))
+            verdict = on_sentence(in_orders(line_rows), tested=papers, runs=_n_runs(line_rows))
             name = f"{OUTPUTS.names[method]}, beside a path without its check"
             text = f"{title}: {name}, in times of the path"
             data = study.named(study.ran(experiment))
@@ -361,9 +361,9 @@ def figure_times(study: Study, experiment: str) -> Figure | None:
 
     Of SMO's starts the paper's alone, from the clipped alphas: beside it the other one is hidden.
     """
-    found = runs(study, experiment)
-    found = found[found["seeding"] != "follow"]
-    shown = found[found["method"].isin(["path", "path_checked", *TIMED[experiment][2]])]
+    measured = runs(study, experiment)
+    measured = measured[measured["seeding"] != "follow"]
+    shown = measured[measured["method"].isin(["path", "path_checked", *TIMED[experiment][2]])]
     if not len(shown):
         return None
     tolerances = sorted(shown["tolerance"].dropna().unique(), reverse=True) or [np.nan]
@@ -386,23 +386,23 @@ def figure_times(study: Study, experiment: str) -> Figure | None:
     return figure
 
 
-def _draw_line(ax: object, own: pd.DataFrame, k: int, name: str) -> None:
+def _draw_line(ax: object, line_rows: pd.DataFrame, k: int, name: str) -> None:
     """Mean, and quartiles or single runs; means that are lower bounds are hollow, with an arrow."""
     colour, marker = fig.PALETTE[k % len(fig.PALETTE)], fig.MARKERS[k % len(fig.MARKERS)]
-    summary = by_cost(own)
+    summary = by_cost(line_rows)
     if len(summary) > 2:
         ax.plot(summary.index, summary["mean"], color=colour, lw=1.2)
     if summary["count"].min() < LEAST_FOR_QUARTILES:
-        ax.plot(own["C0"], own["cpu_s"], "_", color=colour, ms=9, alpha=0.6)
+        ax.plot(line_rows["C0"], line_rows["cpu_s"], "_", color=colour, ms=9, alpha=0.6)
     else:
         bars = {"color": colour, "lw": 3.5, "alpha": 0.35}
         ax.vlines(summary.index, summary["lower"], summary["upper"], **bars)
     ax.plot([], [], color=colour, marker=marker, ms=5, label=name)
     for bound, face in ((False, colour), (True, "white")):
-        own = summary[(summary["censored"] > 0) == bound]
-        ax.plot(own.index, own["mean"], marker, color=colour, mfc=face, ms=5, zorder=3)
+        points = summary[(summary["censored"] > 0) == bound]
+        ax.plot(points.index, points["mean"], marker, color=colour, mfc=face, ms=5, zorder=3)
         if bound:
-            ax.plot(own.index, 1.35 * own["mean"], "^", color=colour, ms=4)
+            ax.plot(points.index, 1.35 * points["mean"], "^", color=colour, ms=4)
 
 
 @OUTPUTS.figure
@@ -414,14 +414,14 @@ def figure_1(study: Study) -> Figure | None:
     figure, axes = fig.new_figure(len(costs), size=(4.0, 3.6))
     for ax, cost in zip(axes[0], costs, strict=True):
         for name in ("border", "path"):
-            own = study.curve(name, experiment="regions", split=0)
-            own = own[hyper(own, "C0").astype(float) == cost]
+            points = study.curve(name, experiment="regions", split=0)
+            points = points[hyper(points, "C0").astype(float) == cost]
             if name == "border":
                 look = {"color": fig.GREY, "ms": 1.2, "label": "border of a critical region"}
-                ax.plot(own["x"], own["y"], "o", **look)
+                ax.plot(points["x"], points["y"], "o", **look)
                 continue
-            ax.plot(own["x"], own["y"], color=fig.BLUE, label="path from old to new weights")
-            bends, last = own[1:-1], own.iloc[-1]
+            ax.plot(points["x"], points["y"], color=fig.BLUE, label="path from old to new weights")
+            bends, last = points[1:-1], points.iloc[-1]
             look = {"color": fig.RED, "ms": 5, "mfc": "none", "label": "event"}
             ax.plot(bends["x"], bends["y"], "s", **look)
             ax.plot([last["x"]], [last["y"]], ">", color=fig.BLUE, ms=7)
@@ -457,13 +457,13 @@ def figure_2(study: Study) -> Figure | None:
 def figure_5(study: Study) -> Figure | None:
     """Draw the steps of the first tasks, each with its exact minimiser."""
     drawn = study.curve("validation_error", experiment="validation", split=0)["dataset"].unique()
-    found = validations(study)
-    if found.empty:
+    table = validations(study)
+    if table.empty:
         return None
-    found = found[(found["split"] == 0) & found["dataset"].isin(drawn) & (found["steps"] > 0)]
-    if found.empty:
+    table = table[(table["split"] == 0) & table["dataset"].isin(drawn) & (table["steps"] > 0)]
+    if table.empty:
         return None
-    first = found[found["C0"] == found["C0"].min()].head(PANELS)
+    first = table[table["C0"] == table["C0"].min()].head(PANELS)
     figure, axes = fig.new_figure(len(first), size=(3.7, 3.2))
     for ax, v in zip(axes[0], first.itertuples(), strict=True):
         theta, error = steps(study, v.dataset, v.split, v.C0)
@@ -488,9 +488,9 @@ def figure_5(study: Study) -> Figure | None:
 
 def steps(study: Study, dataset: str, split: int, cost: float) -> tuple[np.ndarray, np.ndarray]:
     """Return (theta, error) of a step function; ``error[k]`` holds from ``theta[k]`` on."""
-    own = study.curve("validation_error", experiment="validation", dataset=dataset, split=split)
-    own = own[hyper(own, "C0").astype(float) == cost].sort_values("x", kind="stable")
-    return own["x"].to_numpy(), own["y"].to_numpy()
+    points = study.curve("validation_error", experiment="validation", dataset=dataset, split=split)
+    points = points[hyper(points, "C0").astype(float) == cost].sort_values("x", kind="stable")
+    return points["x"].to_numpy(), points["y"].to_numpy()
 
 
 # ---------------------------------------------------------------- measures
@@ -507,22 +507,22 @@ def at_least(ratios: pd.DataFrame, bound: float) -> bool | None:
     return True if len(ratios) and (ratio >= bound).all() else None
 
 
-def _n_runs(own: pd.DataFrame) -> int:
+def _n_runs(line_rows: pd.DataFrame) -> int:
     """Count the data sets and splits behind each C_0, the least of them."""
-    return int(own.groupby("C0").size().min()) if len(own) else 0
+    return int(line_rows.groupby("C0").size().min()) if len(line_rows) else 0
 
 
-def _means(own: pd.DataFrame) -> pd.DataFrame:
+def _means(line_rows: pd.DataFrame) -> pd.DataFrame:
     """Ratio of mean times for each C_0, for `at_least`; nan if a path there isn't certified."""
-    table = by_cost(own)
+    table = by_cost(line_rows)
     ratio = table["times_path"].where(table["uncertified"] == 0)
     return pd.DataFrame({"times_path": ratio, "censored": table["censored"] > 0})
 
 
-def _by_cost_text(own: pd.DataFrame) -> str:
+def _by_cost_text(line_rows: pd.DataFrame) -> str:
     """Ratios of mean times by C_0; ≥ marks lower bounds, and missing certificates are named."""
     parts = []
-    for cost, s in by_cost(own).iterrows():
+    for cost, s in by_cost(line_rows).iterrows():
         known = f"{'≥ ' if s['censored'] else ''}{significant(s['times_path'], 2)}"
         missing = f"path not certified in {s['uncertified']:.0f} of {s['count']:.0f} runs"
         parts.append(f"{cost:g}: {known}" + (f" ({missing})" if s["uncertified"] else ""))
@@ -536,37 +536,37 @@ def mean_of(logs: pd.Series) -> tuple[float, float]:
     return float(logs.mean()), float(half)
 
 
-def ahead(own: pd.DataFrame) -> bool | None:
+def ahead(line_rows: pd.DataFrame) -> bool | None:
     """Tell whether the path is faster at every C_0: by t intervals of the runs' log ratios.
 
     Runs that were stopped are lower bounds, which refute nothing, and a path without a certificate
     supports nothing.
     """
-    found = []
-    for _, group in own.groupby("C0"):
+    outcomes = []
+    for _, group in line_rows.groupby("C0"):
         mean, half = mean_of(np.log(group["times_path"].dropna()))
         known = group["times_path"].notna().all()
         behind = mean + half < 0.0 and not group["censored"].any()
-        found.append(False if behind else True if mean - half > 0.0 and known else None)
-    return False if False in found else True if found and all(found) else None
+        outcomes.append(False if behind else True if mean - half > 0.0 and known else None)
+    return False if False in outcomes else True if outcomes and all(outcomes) else None
 
 
-def in_orders(own: pd.DataFrame) -> bool | None:
+def in_orders(line_rows: pd.DataFrame) -> bool | None:
     """Tell whether the path is at least an order of magnitude faster, by the means.
 
     The sentence names no C_0: it holds where that is so at each, and doesn't where at none.
     """
-    means = _means(own)
+    means = _means(line_rows)
     below = (means["times_path"] < AN_ORDER) & ~means["censored"]
     return True if at_least(means, AN_ORDER) else False if len(means) and below.all() else None
 
 
-def growth(own: pd.DataFrame, what: str = "cpu_s") -> tuple[float, float, pd.DataFrame]:
+def growth(line_rows: pd.DataFrame, what: str = "cpu_s") -> tuple[float, float, pd.DataFrame]:
     """Mean log ratio of a quantity at the largest C_0 to that at the smallest, as in `mean_of`.
 
     Only data sets and splits that were run at both count.
     """
-    table = own.pivot_table(index=["dataset", "split"], columns="C0", values=what)
+    table = line_rows.pivot_table(index=["dataset", "split"], columns="C0", values=what)
     if table.shape[1] < 2:
         return np.nan, np.nan, table
     table = table[[table.columns.min(), table.columns.max()]].dropna()
@@ -577,32 +577,32 @@ def growth(own: pd.DataFrame, what: str = "cpu_s") -> tuple[float, float, pd.Dat
 
 def _lines_of(study: Study, experiment: str, paper: bool) -> Iterable[tuple[tuple, pd.DataFrame]]:
     """List the SMO methods as the paper ran them, or as this project ran them besides."""
-    found, papers = runs(study, experiment), TIMED[experiment][2]
-    for line in lines(found[found["method"].isin([*papers, *OURS.get(experiment, [])])]):
+    measured, papers = runs(study, experiment), TIMED[experiment][2]
+    for line in lines(measured[measured["method"].isin([*papers, *OURS.get(experiment, [])])]):
         if (line[1:] == PAPERS_SMO and line[0] in papers) == paper:
-            yield line, of_line(found, line)
+            yield line, of_line(measured, line)
 
 
 @OUTPUTS.measure
 def faster(study: Study, experiment: str, paper: bool = True) -> Iterable[Case]:
     """Give ratios of SMO's time to the path's: of every run, and of means by C_0."""
-    for line, own in _lines_of(study, experiment, paper):
-        known = own.dropna(subset=["times_path"])
+    for line, line_rows in _lines_of(study, experiment, paper):
+        known = line_rows.dropna(subset=["times_path"])
         if not len(known):
             continue
         least = known.loc[known["times_path"].idxmin()]
         numbers = {
             "name": label(*line),
-            "ahead": ahead(own),
-            "orders": in_orders(own),
+            "ahead": ahead(line_rows),
+            "orders": in_orders(line_rows),
             "slower": int((known["times_path"] <= 1.0).sum()),
             "n": len(known),
             "least": least["times_path"],
             "at": f"{study.name(least['dataset'])}, split {least['split']}, C₀ = {least['C0']:g}",
-            "by_cost": _by_cost_text(own),
-            "runs": _n_runs(own),
+            "by_cost": _by_cost_text(line_rows),
+            "runs": _n_runs(line_rows),
         }
-        yield Case(tuple(dict.fromkeys(own["dataset"])), numbers, TIMED[experiment][0])
+        yield Case(tuple(dict.fromkeys(line_rows["dataset"])), numbers, TIMED[experiment][0])
 
 
 @OUTPUTS.measure
@@ -613,15 +613,15 @@ def grown(
 
     Where some runs were stopped it can't always be told.
     """
-    found = runs(study, experiment)
-    path = [(("path", None, None), found[found["method"] == "path"])]
+    measured = runs(study, experiment)
+    path = [(("path", None, None), measured[measured["method"] == "path"])]
     for line, whole in path if of == "path" else _lines_of(study, experiment, True):
-        own = whole[whole["certified"]]
-        change, error, table = growth(own, "times_path" if of == "lead" else "cpu_s")
+        certified = whole[whole["certified"]]
+        change, error, table = growth(certified, "times_path" if of == "lead" else "cpu_s")
         if not np.isfinite(change):
             continue
         low, high = table.columns
-        allowed, bound = max(error, np.log(1.0 + NO_GROWTH)), own[own["censored"]]["C0"]
+        allowed, bound = max(error, np.log(1.0 + NO_GROWTH)), certified[certified["censored"]]["C0"]
         holds = change <= allowed if of == "path" else change > allowed
         unknown = (bound == low).any() or (not holds and len(bound) > 0)
         unknown = unknown or len(table) < LEAST_SPLITS
@@ -635,14 +635,14 @@ def grown(
             "n": len(table),
             "allowed": np.exp(allowed),
         }
-        yield Case(tuple(dict.fromkeys(own["dataset"])), numbers, TIMED[experiment][0])
+        yield Case(tuple(dict.fromkeys(certified["dataset"])), numbers, TIMED[experiment][0])
 
 
 @OUTPUTS.measure
 def columns(study: Study, experiment: str, cost: float) -> Iterable[Case]:
     """Give the kernel columns that SMO adds up, in times of the path's, by C_0 and at one of it."""
-    for line, own in _lines_of(study, experiment, True):
-        table = by_cost(own)[["times_columns", "censored"]].dropna()
+    for line, line_rows in _lines_of(study, experiment, True):
+        table = by_cost(line_rows)[["times_columns", "censored"]].dropna()
         if cost not in table.index:
             continue
         at = table.loc[[cost]].rename(columns={"times_columns": "times_path"})
@@ -651,21 +651,21 @@ def columns(study: Study, experiment: str, cost: float) -> Iterable[Case]:
             "name": label(*line),
             "holds": at_least(at.assign(censored=at["censored"] > 0), AN_ORDER),
             "told": ", ".join(texts),
-            "runs": _n_runs(own),
+            "runs": _n_runs(line_rows),
         }
-        yield Case(tuple(dict.fromkeys(own["dataset"])), numbers, TIMED[experiment][0])
+        yield Case(tuple(dict.fromkeys(line_rows["dataset"])), numbers, TIMED[experiment][0])
 
 
 @OUTPUTS.measure
 def rounds(study: Study) -> Iterable[Case]:
     """Give the rounds of step 2 by C_0."""
-    own = study.only(experiment="regression", metric="rounds")
-    for dataset, group in own.groupby("dataset"):
+    rows = study.only(experiment="regression", metric="rounds")
+    for dataset, group in rows.groupby("dataset"):
         cost = hyper(group, "C0").astype(float)
-        told = ", ".join(f"{c:g}: {_range(v)}" for c, v in group["value"].groupby(cost))
+        listed = ", ".join(f"{c:g}: {_range(v)}" for c, v in group["value"].groupby(cost))
         allowed = study.settings["regression"].rounds
         means = group["value"].groupby(cost).mean()
-        numbers = {"rounds": means.to_numpy(), "told": told, "allowed": allowed}
+        numbers = {"rounds": means.to_numpy(), "told": listed, "allowed": allowed}
         numbers |= {"means": ", ".join(f"{mean:.1f}" for mean in means)}
         yield Case((dataset,), numbers)
 
@@ -676,59 +676,60 @@ def validated(study: Study) -> Iterable[Case]:
 
     Tasks whose error is constant are named and left out: they test neither.
     """
-    found = validations(study)
-    if len(found):
-        found = found[found["steps"] > 0].dropna(subset=["least", "at_0", "at_1"])
-    if found.empty:
+    table = validations(study)
+    if len(table):
+        table = table[table["steps"] > 0].dropna(subset=["least", "at_0", "at_1"])
+    if table.empty:
         return
-    every = found
-    found = found[found["steps"] != 1]  # where the error is constant no theta is better
-    ends = np.minimum(found["at_0"], found["at_1"])
-    better = (found["least"] < ends).astype(float)
+    every = table
+    table = table[table["steps"] != 1]  # where the error is constant no theta is better
+    ends = np.minimum(table["at_0"], table["at_1"])
+    better = (table["least"] < ends).astype(float)
     still = sorted({study.name(d) for d in every[every["steps"] == 1]["dataset"]})
-    coins = sorted({study.name(d) for d in found[found["least"] >= 0.5]["dataset"]})
+    coins = sorted({study.name(d) for d in table[table["least"] >= 0.5]["dataset"]})
     numbers = {
-        "errors": int(found["errors"].sum()),
-        "looked": int(found["looked"].sum()),
+        "errors": int(table["errors"].sum()),
+        "looked": int(table["looked"].sum()),
         "still": ", ".join(still) or "none",
         "coins": ", ".join(coins) or "none",
         "better": better.to_numpy(),
         "n_better": int(better.sum()),
-        "gain": (ends - found["least"]).mean(),
-        "n": len(found),
-        "groups": independent(found),
+        "gain": (ends - table["least"]).mean(),
+        "n": len(table),
+        "groups": independent(table),
     }
-    where = f"{len(found)} run{'s' * (len(found) != 1)}"
-    yield Case(tuple(dict.fromkeys(found["dataset"])), numbers, where)
+    where = f"{len(table)} run{'s' * (len(table) != 1)}"
+    yield Case(tuple(dict.fromkeys(table["dataset"])), numbers, where)
 
 
 @OUTPUTS.measure
 def goal(study: Study, method: str, cost: float, least: float) -> Iterable[Case]:
     """Give ratios to the path of one method at one C_0, of means and the least of a run."""
-    found = runs(study, "shift")
-    own = of_line(found, (method, *PAPERS_SMO))
-    own = own[own["C0"] == cost]
-    if own["times_path"].notna().any():
+    measured = runs(study, "shift")
+    line_rows = of_line(measured, (method, *PAPERS_SMO))
+    line_rows = line_rows[line_rows["C0"] == cost]
+    if line_rows["times_path"].notna().any():
         numbers = {
             "name": label(method, *PAPERS_SMO),
-            "holds": at_least(_means(own), least),
-            "by_cost": _by_cost_text(own),
-            "n": len(own),
-            "least": own["times_path"].min(),
-            "runs": len(own),
+            "holds": at_least(_means(line_rows), least),
+            "by_cost": _by_cost_text(line_rows),
+            "n": len(line_rows),
+            "least": line_rows["times_path"].min(),
+            "runs": len(line_rows),
         }
-        yield Case(tuple(dict.fromkeys(own["dataset"])), numbers, TIMED["shift"][0])
+        yield Case(tuple(dict.fromkeys(line_rows["dataset"])), numbers, TIMED["shift"][0])
 
 
 @OUTPUTS.measure
 def path_growth(study: Study) -> Iterable[Case]:
     """Give by what the path's time grows from C_0 = 1 to 10^4."""
-    found = runs(study, "shift")
-    own = found[(found["method"] == "path") & found["certified"] & found["C0"].isin([1.0, 1e4])]
-    change, _, table = growth(own)
+    measured = runs(study, "shift")
+    chosen = (measured["method"] == "path") & measured["certified"]
+    line_rows = measured[chosen & measured["C0"].isin([1.0, 1e4])]
+    change, _, table = growth(line_rows)
     if np.isfinite(change):
         numbers = {"factor": np.exp(change), "n": len(table), "runs": len(table)}
-        yield Case(tuple(dict.fromkeys(own["dataset"])), numbers, TIMED["shift"][0])
+        yield Case(tuple(dict.fromkeys(line_rows["dataset"])), numbers, TIMED["shift"][0])
 
 
 # ---------------------------------------------------------------- growth with n
@@ -737,13 +738,13 @@ def path_growth(study: Study) -> Iterable[Case]:
 @OUTPUTS.frame
 def growths(study: Study) -> pd.DataFrame:
     """Return events, samples on the margin and seconds of an event by data set, n and split."""
-    own = study.only(experiment="growth")
-    own = own.assign(n=hyper(own, "n").astype(int)) if len(own) else own.assign(n=[])
+    rows = study.only(experiment="growth")
+    rows = rows.assign(n=hyper(rows, "n").astype(int)) if len(rows) else rows.assign(n=[])
     keys = ["dataset", "n", "split"]
-    seconds = own[own["metric"] == "time"].groupby(keys)[["value", "n_breakpoints"]].median()
-    active = own[own["metric"] == "margin_samples"].set_index(keys)["value"]
-    found = seconds.rename(columns={"n_breakpoints": "events"}).assign(active=active)
-    return found.assign(event_us=1e6 * found["value"] / found["events"]).reset_index()
+    seconds = rows[rows["metric"] == "time"].groupby(keys)[["value", "n_breakpoints"]].median()
+    active = rows[rows["metric"] == "margin_samples"].set_index(keys)["value"]
+    table = seconds.rename(columns={"n_breakpoints": "events"}).assign(active=active)
+    return table.assign(event_us=1e6 * table["value"] / table["events"]).reset_index()
 
 
 def exponent(x: pd.Series, y: pd.Series) -> tuple[float, float]:
@@ -755,16 +756,16 @@ def exponent(x: pd.Series, y: pd.Series) -> tuple[float, float]:
 @OUTPUTS.measure
 def grows(study: Study) -> Iterable[Case]:
     """Fit the means by n: events against n, and seconds of an event against n |M|."""
-    for dataset, own in growths(study).groupby("dataset", sort=False):
-        by_n = own.groupby("n")[["events", "active", "event_us"]].mean()
+    for dataset, group in growths(study).groupby("dataset", sort=False):
+        by_n = group.groupby("n")[["events", "active", "event_us"]].mean()
         if len(by_n) < 4:
             continue
         events, near = exponent(by_n.index, by_n["events"])
         cost, wide = exponent(by_n.index * by_n["active"], by_n["event_us"])
-        told = [f"{n}: {row.events:.0f}, {row.active:.1f}" for n, row in by_n.iterrows()]
-        told = [f"{text}, {us:.0f}" for text, us in zip(told, by_n["event_us"], strict=True)]
+        listed = [f"{n}: {row.events:.0f}, {row.active:.1f}" for n, row in by_n.iterrows()]
+        listed = [f"{text}, {us:.0f}" for text, us in zip(listed, by_n["event_us"], strict=True)]
         linear = None if near > LARGEST_HALF else abs(events - 1.0) <= near + ROUNDING
         bounded = None if wide > LARGEST_HALF else cost - wide <= 1.0 + ROUNDING
         numbers = {"events": events, "near": near, "cost": cost, "wide": wide, "linear": linear}
-        text = "; ".join(told)
+        text = "; ".join(listed)
         yield Case((dataset,), {**numbers, "bounded": bounded, "told": text, "half": LARGEST_HALF})

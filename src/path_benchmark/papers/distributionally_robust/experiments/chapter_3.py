@@ -29,7 +29,7 @@ from ....runs.judging import add_certificate
 from ....runs.rows import Rows
 from ....settings import Count, Positive, Settings, Share, Shares
 from ....solvers import GridSolver
-from ....solvers.programmes import Found
+from ....solvers.programmes import Solution
 from .. import tuning as tune
 from ..tuning import Fitted, Line, Model
 from ..worst_case import least_rho
@@ -228,8 +228,8 @@ def _add_linearity(cell: Cell, rows: Rows, model: Model, path: Any, line: Line, 
         }
         w = np.mean([path.coef(t) for t in ends], axis=0)
         b = np.mean([path.intercept(t) for t in ends])
-        best = programme.value(solver.solve(at).found, at)
-        worst = max(worst, programme.value(Found(w, float(b)), at) / best - 1.0)
+        best = programme.value(solver.solve(at).solution, at)
+        worst = max(worst, programme.value(Solution(w, float(b)), at) / best - 1.0)
     rows.add("excess_between", worst, method=line.vary)
 
 
@@ -239,15 +239,18 @@ def _add_surface(cell: Cell, rows: Rows, parts: Split) -> None:
     model, lines = deviation_models(cell, parts.train, size, size)["drlad"]
     losses, curves = tune.losses_of_path(model, lines, parts.train.X, parts.train.y, folds)
     for line, loss, curve in zip(lines, losses, curves, strict=True):
-        told = {"hyper_parameters": {"lam2": line.fixed["lam2"]}, "method": "drlad"}
+        columns = {"hyper_parameters": {"lam2": line.fixed["lam2"]}, "method": "drlad"}
         top = float(line.values[-1])
         s = np.linspace(0.0, top, 81)
-        rows.add_curve("surface", s, curve.over(0.0, top)(s), **told)
-        rows.add_curve("grid", line.values, loss, **told)
+        rows.add_curve("surface", s, curve.over(0.0, top)(s), **columns)
+        rows.add_curve("grid", line.values, loss, **columns)
     choices = tune.chosen(losses, lines), tune.chosen_exactly(lines, curves)
     for how, choice in zip(("grid", "exact"), choices, strict=True):
-        told = {"hyper_parameters": {"lam2": lines[choice.line].fixed["lam2"]}, "method": "drlad"}
-        rows.add_curve(f"least {how}", [choice.value], [choice.loss], **told)
+        columns = {
+            "hyper_parameters": {"lam2": lines[choice.line].fixed["lam2"]},
+            "method": "drlad",
+        }
+        rows.add_curve(f"least {how}", [choice.value], [choice.loss], **columns)
         rows.add("cv_loss", choice.loss, method=how)
 
 
@@ -271,8 +274,8 @@ def _deviation_groups(cell: Cell, rows: Rows, X: Floats, y: Floats) -> None:
     residual = y - path.decision_function(X, s)
     near = np.abs(residual) <= ON_KNOT * np.abs(y).max()
     for name, who in {"L": ~near & (residual < 0), "E": near, "R": ~near & (residual > 0)}.items():
-        found = np.where(near, 0.0, residual)[who]
-        rows.add_curve(f"group {name}", found, np.abs(found), method="s")
+        values = np.where(near, 0.0, residual)[who]
+        rows.add_curve(f"group {name}", values, np.abs(values), method="s")
 
 
 def _margin_groups(cell: Cell, rows: Rows, X: Floats, y: Floats) -> None:
@@ -335,10 +338,10 @@ def _apart(contest: Contest, *grids: NamedGrid) -> float:
 
 def _objectives(model: Model, lines: Sequence[Line], X: Floats, y: Floats) -> Floats:
     """Return the objectives of paths at their lines' points, (lines, points)."""
-    found = np.empty((len(lines), len(lines[0].values)))
+    objectives = np.empty((len(lines), len(lines[0].values)))
     for j, (line, path) in enumerate(zip(lines, model.traced(X, y, lines), strict=True)):
         programme = model.programme(X, y, line)
         for k, t in enumerate(model.places(path, line, line.values)):
-            solution = Found(path.coef(t), float(path.intercept(t)))
-            found[j, k] = programme.value(solution, line.at(k))
-    return found
+            solution = Solution(path.coef(t), float(path.intercept(t)))
+            objectives[j, k] = programme.value(solution, line.at(k))
+    return objectives

@@ -99,13 +99,13 @@ def variance_inflation(X: Floats) -> Floats:
     """
     X = X[:, np.ptp(X, axis=0) > 0]
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
-    found = np.empty(Z.shape[1])
+    factors = np.empty(Z.shape[1])
     for k in range(Z.shape[1]):
         others = np.delete(Z, k, axis=1)
         w = np.linalg.lstsq(others, Z[:, k], rcond=None)[0]
         left = ((Z[:, k] - others @ w) ** 2).mean()
-        found[k] = 1.0 / left if left > 1e-12 else np.inf
-    return found
+        factors[k] = 1.0 / left if left > 1e-12 else np.inf
+    return factors
 
 
 @PAPER.experiment(settings=MarginGrids)
@@ -150,9 +150,9 @@ def noisy_margins(cell: Cell, rows: Rows, report: Report) -> None:
         )
         n = settings.n
         parts = Split(Part(noisy.X[:n], noisy.y[:n]), None, Part(clean.X[n:], clean.y[n:]))
-        told = cell.rows(hyper_parameters={"snrs": cell.value, "d": d})
-        compare(cell, told, margin_models(cell, parts.train, size, size), parts, auc(parts))
-        rows.rows += told.rows
+        compared = cell.rows(hyper_parameters={"snrs": cell.value, "d": d})
+        compare(cell, compared, margin_models(cell, parts.train, size, size), parts, auc(parts))
+        rows.rows += compared.rows
 
 
 @PAPER.experiment(lane="timing", settings=MarginTimes)

@@ -99,13 +99,13 @@ def kernel_models(cell: Cell, n_lam: int, kernels: dict[str, Kernel] | None = No
     Those are the linear one and, before "ksvm", the configured one, unless they are given.
     """
     lam, kappas = tune.logarithmic(*cell.common.lam, n_lam), sorted(cell.common.kappas)
-    found = {}
+    models = {}
     for prefix, kernel in (kernels or {"": LINEAR, "k": Kernel("rbf", cell.common.gamma)}).items():
         single = tune.kernel_machine(f"{prefix}svm", kernel)
         double = tune.double_margin_machine(f"dm_{prefix}svm", kernel)
-        found[single.name] = single, [Line({}, "lam", lam)]
-        found[double.name] = double, tune.lines_over("kappa", kappas, "lam", lam)
-    return found
+        models[single.name] = single, [Line({}, "lam", lam)]
+        models[double.name] = double, tune.lines_over("kappa", kappas, "lam", lam)
+    return models
 
 
 @PAPER.experiment(settings=Grid)
@@ -142,9 +142,9 @@ def moons_noises(cell: Cell, rows: Rows, report: Report) -> None:
     for n in cell.settings.rows:
         parts = split_of(cell, n=n, noise=cell.value)
         fitted = choose(cell, parts.train, *_double_margin(cell, cell.settings.size))
-        told = {"method": "path", "hyper_parameters": {"noises": cell.value, "rows": n}}
-        rows.add_all(auc(parts)(fitted), **told)
-        add_certificate(rows, fitted.path, **told)
+        columns = {"method": "path", "hyper_parameters": {"noises": cell.value, "rows": n}}
+        rows.add_all(auc(parts)(fitted), **columns)
+        add_certificate(rows, fitted.path, **columns)
 
 
 @PAPER.experiment(settings=WorstCase)
@@ -159,10 +159,10 @@ def worst_case(cell: Cell, rows: Rows, report: Report) -> None:
         length, margins = np.sqrt(weights @ K @ weights), train.y * (K @ weights)
         least = bound(margins, length, radius, kappa)
         loss, distance = worst_distribution(margins, length, radius, kappa)
-        told = {"hyper_parameters": {"draw": draw, "radius": radius, "kappa": kappa}}
+        columns = {"hyper_parameters": {"draw": draw, "radius": radius, "kappa": kappa}}
         excess, apart = distance / radius - 1.0, abs(loss - least) / least
-        found = {"theorem_difference": apart, "theorem_excess": excess}
-        rows.add_all(found, method="theorem", **told)
+        metrics = {"theorem_difference": apart, "theorem_excess": excess}
+        rows.add_all(metrics, method="theorem", **columns)
 
 
 @PAPER.experiment(settings=WithRho, each="kappas")
@@ -174,18 +174,20 @@ def with_rho(cell: Cell, rows: Rows, report: Report) -> None:
     Z = cone.factor(K)
     back = np.linalg.pinv(Z).T  # duals of h: K duals = Z w
     for lam in sorted(cell.settings.lams):
-        found = cone.solve(K, y, lam, kappa)
-        told = {"method": "cone", "hyper_parameters": {"kappas": kappa, "lam": lam}}
-        rows.add("rho", found.rho, **told)
-        f = kernel(parts.test.X, X) @ (back @ found.w) + found.b
+        solution = cone.solve(K, y, lam, kappa)
+        columns = {"method": "cone", "hyper_parameters": {"kappas": kappa, "lam": lam}}
+        rows.add("rho", solution.rho, **columns)
+        f = kernel(parts.test.X, X) @ (back @ solution.w) + solution.b
         label = 100.0 * (1.0 - float(tune.balanced_loss(parts.test.y, f)))
-        rows.add("label_auc", label, **told)
-        if kappa * found.rho <= cone.LEAST:
+        rows.add("label_auc", label, **columns)
+        if kappa * solution.rho <= cone.LEAST:
             continue  # the model with a constant asks for more
-        path, at = cone.at_constant(X, y, kernel, found, kappa)
-        ours, theirs = path.decision_function(X, at), Z @ found.w + found.b
-        rows.add("lam_of_constant", at, **told)
-        rows.add("decisions_apart", np.max(np.abs(ours - theirs)) / np.max(np.abs(theirs)), **told)
+        path, at = cone.at_constant(X, y, kernel, solution, kappa)
+        ours, theirs = path.decision_function(X, at), Z @ solution.w + solution.b
+        rows.add("lam_of_constant", at, **columns)
+        rows.add(
+            "decisions_apart", np.max(np.abs(ours - theirs)) / np.max(np.abs(theirs)), **columns
+        )
 
 
 @PAPER.experiment(settings=KernelGrids, each="rows")

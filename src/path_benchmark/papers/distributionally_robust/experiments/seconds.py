@@ -67,10 +67,10 @@ class Contest:
             timing = stopwatch(call, 0.05)
             self._add("path", timing.cpu_s, timing.wall_s, hyper, repeat)
         if not repeats.start:
-            found = {"method": "path", "hyper_parameters": hyper}
-            self.rows.add("breakpoints", timing.result / len(self.folds), **found)
+            columns = {"method": "path", "hyper_parameters": hyper}
+            self.rows.add("breakpoints", timing.result / len(self.folds), **columns)
             plain = stopwatch(lambda: call("ignore"), 0.05)
-            self.rows.add("check_share", 1.0 - plain.cpu_s / timing.cpu_s, **found)
+            self.rows.add("check_share", 1.0 - plain.cpu_s / timing.cpu_s, **columns)
 
     def _trace(self, model: Model, lines: Sequence[Line], fit: np.ndarray) -> int:
         """Trace all lines, and read their solutions at the points, as a solver returns them."""
@@ -101,9 +101,9 @@ class Contest:
             else:
                 seconds = np.sum([s for key in keys for s in spent[key]], axis=0)
             cpu, wall = seconds + setup
-            told = {**hyper, "sampled": sample}
-            self._add(name, cpu, wall, told, 0)
-            self.rows.add("failed_calls", failed, method=name, hyper_parameters=told)
+            parameters = {**hyper, "sampled": sample}
+            self._add(name, cpu, wall, parameters, 0)
+            self.rows.add("failed_calls", failed, method=name, hyper_parameters=parameters)
 
     def _solve(self, name: str, model: Model, points: dict, calls: list) -> tuple:
         """Return (point -> seconds of its calls), seconds of set-ups, and how many calls failed."""
@@ -131,8 +131,8 @@ class Contest:
         return GridSolver(name.removesuffix(GRAM), programme)
 
     def _add(self, name: str, cpu: float, wall: float, hyper: dict[str, Any], repeat: int) -> None:
-        told = {"method": name, "cpu_s": cpu, "wall_s": wall, "repeat": repeat}
-        self.rows.add("time", cpu, hyper_parameters=hyper, **told)
+        columns = {"method": name, "cpu_s": cpu, "wall_s": wall, "repeat": repeat}
+        self.rows.add("time", cpu, hyper_parameters=hyper, **columns)
 
 
 def _points(lines: Sequence[Line]) -> dict[tuple, tuple[Line, int]]:

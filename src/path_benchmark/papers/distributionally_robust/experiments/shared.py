@@ -86,9 +86,9 @@ def folds_of(cell: Cell, part: Part) -> tune.Folds:
     """Return the folds of a training part, those of every model and size of grid."""
     rng = np.random.default_rng(cell.seed("folds"))
     for _ in range(100):
-        found = tune.folds_of(len(part.y), folds(len(part.y), cell.common.folds, rng))
-        if len(np.unique(part.y)) > 2 or all(len(np.unique(part.y[fit])) == 2 for fit, _ in found):
-            return found
+        drawn = tune.folds_of(len(part.y), folds(len(part.y), cell.common.folds, rng))
+        if len(np.unique(part.y)) > 2 or all(len(np.unique(part.y[fit])) == 2 for fit, _ in drawn):
+            return drawn
     raise ValueError(f"{cell.dataset}: no folds of split {cell.split} have both classes.")
 
 
@@ -106,10 +106,10 @@ def compare(
             rows.add("cv_loss", None, method=name, status="failed", message=str(error))
             continue
         for how, choice, fitted in zip(("grid", "exact"), choices, tuned, strict=True):
-            told = {"method": name, "hyper_parameters": {"selection": how}}
+            selection = {"method": name, "hyper_parameters": {"selection": how}}
             chosen = {**fitted.line.fixed, fitted.line.vary: choice.value}
             finite = {f"chosen_{k}": value for k, value in chosen.items() if np.isfinite(value)}
-            rows.add_all({"cv_loss": choice.loss, **finite, **score(fitted)}, **told)
+            rows.add_all({"cv_loss": choice.loss, **finite, **score(fitted)}, **selection)
         add_certificate(rows, fitted.path, method=name, **columns)
 
 
@@ -152,8 +152,8 @@ def choose_on(
         choices["exact"] = tune.chosen_exactly(lines, curves)
         for name, choice in choices.items():
             fitted = tune.refit(model, lines, choice, X, y)
-            told = {"method": name, "hyper_parameters": hyper}
-            rows.add_all({**score(fitted), "cv_loss": choice.loss}, **told)
+            columns = {"method": name, "hyper_parameters": hyper}
+            rows.add_all({**score(fitted), "cv_loss": choice.loss}, **columns)
         place, best = choices["piqp"], choices["path"]
         at = int(np.argmin(np.abs(lines[place.line].values - place.value)))
         compared = {
