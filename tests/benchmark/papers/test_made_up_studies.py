@@ -13,6 +13,7 @@ import pytest
 
 from helpers import DATA, made_up
 from helpers.known import assert_same, assert_same_lines
+from path_benchmark.papers.distributionally_robust import outputs as distributionally_robust
 from path_benchmark.papers.quantile_svm import outputs as quantile_svm
 from path_benchmark.papers.reports import get_outputs
 from path_benchmark.papers.robust_svm import outputs as robust_svm
@@ -450,3 +451,16 @@ def test_jumps_are_counted_of_paths_that_have_all_counts():
     ]
     assert cases[0].values["jumps"] - cases[1].values["jumps"] == 5
     assert (cases[0].where, cases[1].where) == ("", "15 of 16 paths")
+
+
+def test_solvers_that_no_path_was_timed_beside_have_seconds_and_no_ratio():
+    made, outputs = made_up.STUDIES["distributionally_robust"](), distributionally_robust.OUTPUTS
+    results = made.frames()[0]
+    alone = results[(results["experiment"] != "regression_times") | (results["method"] != "path")]
+    study = made_up.study_of(made, alone.reset_index(drop=True))
+    table = outputs.frames["table_speed"](study, ["regression_times"])
+    assert set(table["method"]) == {outputs.names[m] for m in ("cvxpy", "cvxpy_naive", "piqp")}
+    assert table["CPU s, each solve"].notna().all()
+    assert table["times the path's"].isna().all()
+    assert list(outputs.measures["speeds"](study, "regression_times", "piqp")) == []
+    assert list(outputs.measures["speeds"](made_up.study_of(made), "regression_times", "piqp"))

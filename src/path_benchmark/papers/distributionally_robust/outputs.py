@@ -271,7 +271,7 @@ def _speeds(study: Study, experiments: Sequence[str] = TIMED) -> pd.DataFrame:
                     **shared,
                     "method": method,
                     "seconds": value,
-                    "ratio": value / seconds["path"],
+                    "ratio": value / seconds.get("path", np.nan),
                     "sampled": sampled[method] or 0,
                 }
                 for method, value in seconds.items()
@@ -615,6 +615,7 @@ def speeds(study: Study, experiment: str, solver: str, largest: bool = False) ->
     if not len(measured):
         return
     rows = measured[(measured["experiment"] == experiment) & (measured["method"] == solver)]
+    rows = rows[rows["ratio"].notna()]  # where no path was timed there is none
     for _, group in rows.groupby("dataset", sort=False):
         if largest:
             group = group[group["size"] == group["size"].max()].tail(1)
