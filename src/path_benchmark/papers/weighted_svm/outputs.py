@@ -678,7 +678,7 @@ def validated(study: Study) -> Iterable[Case]:
     """
     table = validations(study)
     if len(table):
-        table = table[table["steps"] > 0].dropna(subset=["least", "at_0", "at_1"])
+        table = table.dropna(subset=["least", "at_0", "at_1"])
     if table.empty:
         return
     every = table
