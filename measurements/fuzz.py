@@ -63,6 +63,7 @@ from solution_paths import (
 from solution_paths.compilation import mark
 from solution_paths.problem import Losses, Problem, Product, pieces
 from solution_paths.solution.path import RAY_FACTORS
+from solution_paths.solution.reading import Scale
 
 LONG = np.longdouble
 WRONG = 1e-7  # a relative gap that is no rounding any more
@@ -853,13 +854,18 @@ def at_each(path):
     return values
 
 
+def straight(path):
+    """Return the same path in the statement's parameter, in which it is piecewise linear."""
+    return path._with(path.points, parameter=f"1 / {path.parameter}", scale=Scale())
+
+
 def judge_stated(path, seed=0, points=16):
     """Return the same as `judge` of a path, from the problem that it states at each parameter.
 
     Harm is the less of gap and distance from graphs: a small one of the latter makes the answer
     the optimum of data that hardly differ.
     """
-    path = path.straight if path.scale.inverse else path
+    path = straight(path) if path.scale.inverse else path
     nodes, rng = path.breakpoints, np.random.default_rng(seed)
     pieces_ = rng.integers(0, max(len(nodes) - 1, 1), points)
     right = np.minimum(pieces_ + 1, len(nodes) - 1)
@@ -891,7 +897,7 @@ def judge(path, seed=0, points=24, units=2.0):
     """
     robust = isinstance(path, OutlierPath)
     if not robust and is_machine(path) and path.scale.inverse:
-        path = path.straight
+        path = straight(path)
     nodes, ray = path.points.t if robust else path.breakpoints, np.isinf(path.range[1])
     if not (np.isfinite(nodes).all() and (np.diff(nodes) >= 0).all()):
         return np.inf, np.inf, np.inf, np.nan, np.inf

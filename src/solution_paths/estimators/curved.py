@@ -93,7 +93,7 @@ class PathLogisticRegression(Curved, BinaryClassifier, Linear, Tuned):
         all lam from the largest lam_min on.
     scoring : str, (str, label) or (classes, classes) array, default "log_loss"
         The error of a fold: that of probabilities (within 1e-7, see
-        `ApproximatePath.error_curve`), or of labels or decisions, as in `PathSVC`.
+        `SolutionPath.error_curve`), or of labels or decisions, as in `PathSVC`.
     rule : {"min", "1se"}
     n_jobs : int, optional
     callback
@@ -201,7 +201,7 @@ class PathPoissonRegressor(Curved, LinearRegressor, Tuned):
         all lam from the largest lam_min on. A fold whose training counts are all equal, as without
         an event, is left out, and a warning says so.
     scoring : {"deviance"}
-        The mean deviance, within 1e-7, see `ApproximatePath.error_curve`; scikit-learn's name
+        The mean deviance, within 1e-7, see `SolutionPath.error_curve`; scikit-learn's name
         "neg_mean_poisson_deviance" is accepted.
     rule : {"min", "1se"}
     n_jobs : int, optional

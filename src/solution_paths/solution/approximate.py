@@ -18,7 +18,7 @@ from ..verify.verdict import SAID, Certificate, Verdict, statuses, worst_of
 from . import evaluation
 from .archive import Arrays, File, Store, read_archive, write_archive
 from .curves import Curve
-from .metrics import Judge, Metric
+from .metrics import Metric
 from .path import SolutionPath
 from .points import Places, Points
 from .reading import Reading
@@ -147,11 +147,6 @@ class ApproximatePath(SolutionPath):
     def __getstate__(self) -> dict[str, Any]:
         return vars(self)
 
-    @property
-    def straight(self) -> ApproximatePath:
-        """The path itself: it is piecewise linear in its parameter."""
-        return self
-
     def mean(self, X_new: Rows, t: float | Parameters = MISSING) -> Floats:
         """Return expected targets at t, (m,) or (m, k): counts, or the larger label's probability.
 
@@ -174,42 +169,6 @@ class ApproximatePath(SolutionPath):
         if self.reading.kind == "count":
             return self.mean(X_new, t)
         return super().predict(X_new, t)
-
-    def error_curve(
-        self,
-        X_val: Rows,
-        y_val: ArrayLike,
-        metric: Judge | None = None,
-        sample_weight: ArrayLike | None = None,
-        queries: ArrayLike | None = None,
-    ) -> Curve:
-        """Return a validation error of the path as a function of lam.
-
-        Parameters
-        ----------
-        X_val, y_val : (m, d), (m,)
-            Validation data.
-        metric : optional
-            For labels a metric of `SolutionPath.error_curve`, which is exact (by default
-            ``zero_one``), or ``log_loss``. For counts ``deviance``, the mean deviance. These two
-            are curved between breakpoints: they are approximated by parabolas, within 1e-7 of the
-            largest value on each.
-        sample_weight : (m,) array, optional
-        queries : (m,) array, optional
-            Not for these paths, whose rows aren't ranked.
-
-        Returns
-        -------
-        Curve
-
-        Examples
-        --------
-        >>> from solution_paths import logistic_path
-        >>> path = logistic_path([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], lam_min=0.01)
-        >>> round(path.best([[0.5], [1.2], [2.5]], [0, 1, 1], "log_loss").value, 3)
-        0.507
-        """
-        return super().error_curve(X_val, y_val, metric, sample_weight, queries)
 
     def _curve(
         self,
@@ -237,8 +196,7 @@ class ApproximatePath(SolutionPath):
         return curve.times(2.0) if of_counts else curve
 
     def __repr__(self) -> str:
-        name, within = type(self).__name__, f", within {self.eps:g}>"
-        return super().__repr__().replace("SolutionPath", name).replace(">", within)
+        return f"{super().__repr__()[:-1]}, within {self.eps:g}>"
 
     def _within_bounds(self, duals: Floats, s: Floats, group: int) -> Floats:
         """Return duals as they were computed."""

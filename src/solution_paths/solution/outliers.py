@@ -143,23 +143,18 @@ class OutlierPath(SolutionPath):
         branches = Branches(tuple(lines), content["main"])
         return cls(branches, statement, points, partitions, falls=falls, **options)
 
-    @property
-    def straight(self) -> OutlierPath:
-        """The path itself: it is piecewise linear in its parameter."""
-        return self
-
     def _in_order(self, nodes: Places) -> Places:
         """Return recorded points, which are ascending, in the order of the walk."""
         return len(self.points) - 1 - nodes if self.falls else nodes
 
     def _until(self, last: int) -> OutlierPath:
         """Return the path from its start to one of its recorded points."""
-        return self._with(
+        return self._on(
             self.points.since(last) if self.falls else self.points.until(last),
             self.partitions.some(slice(last, None) if self.falls else slice(last + 1)),
         )
 
-    def _with(self, points: Points, partitions: Partitions) -> OutlierPath:
+    def _on(self, points: Points, partitions: Partitions) -> OutlierPath:
         """Return the path with other recorded points."""
         return OutlierPath(
             self.branches,
@@ -190,7 +185,7 @@ class OutlierPath(SolutionPath):
         >>> path.before.dual(s).round(3)[-1].item(), path.dual(s).round(3)[-1].item()
         (1.0, 0.0)
         """
-        view = self._with(self.points, self.partitions)
+        view = self._on(self.points, self.partitions)
         view.points = replace(self.points, first=not self.falls)
         return view
 

@@ -90,20 +90,6 @@ class SolutionPath(RecordedPath):
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"walk": None, "onward": None}
 
-    @property
-    def straight(self) -> SolutionPath:
-        """The same path in the statement's parameter, in which it is piecewise linear."""
-        name = f"1 / {self.parameter}" if self.scale.inverse else self.parameter
-        return SolutionPath(
-            self.line,
-            self.statement,
-            self.points,
-            parameter=name,
-            reading=self.reading_or_none,
-            ray=self.ray,
-            diagnostics=self.diagnostics,
-        )
-
     def __repr__(self) -> str:
         low, high = self.range
         count = len(self.breakpoints)
@@ -166,23 +152,22 @@ class SolutionPath(RecordedPath):
 
     def _until(self, last: int) -> SolutionPath:
         """Return the path from its start to one of its recorded points."""
-        return self._part(self.points.until(last), False)
+        return self._with(self.points.until(last), ray=False)
 
     def _since(self, first: int) -> SolutionPath:
         """Return the path from one of its recorded points on."""
-        return self._part(self.points.since(first), self.ray)
+        return self._with(self.points.since(first))
 
-    def _part(self, points: Points, ray: bool) -> SolutionPath:
-        return SolutionPath(
-            self.line,
-            self.statement,
-            points,
-            parameter=self.parameter,
-            scale=self.scale,
-            reading=self.reading_or_none,
-            ray=ray,
-            diagnostics=self.diagnostics,
-        )
+    def _with(self, points: Points, **changes: Any) -> SolutionPath:
+        """Return the path with other recorded points, and with changes of its options."""
+        options: dict[str, Any] = {
+            "parameter": self.parameter,
+            "scale": self.scale,
+            "reading": self.reading_or_none,
+            "ray": self.ray,
+            "diagnostics": self.diagnostics,
+        }
+        return SolutionPath(self.line, self.statement, points, **options | changes)
 
     def objective_value(self, t: float = MISSING) -> float:
         """Return the objective at t, recomputed from the data.
@@ -339,7 +324,10 @@ class SolutionPath(RecordedPath):
               ``precision`` and ``recall``; for two labels ``f1``, ``precision``, ``recall``,
               ``roc_auc`` and ``average_precision``, of the label 1, else the larger one, or as in
               ``("f1", "spam")``. They change only where a decision crosses zero, the last two where
-              it crosses that of another row.
+              it crosses that of another row;
+            - of an `ApproximatePath` also ``log_loss`` of labels, and of counts ``deviance``, their
+              mean deviance. These are curved between breakpoints: they are approximated by
+              parabolas, within 1e-7 of the largest value on each.
 
             scikit-learn's names are accepted, too. With two labels ``absolute`` and ``squared``
             compare decisions with any numbers.

@@ -334,7 +334,7 @@ def test_the_face_is_that_of_other_paths(tmp_path):
         path.coef(0.01)
     with pytest.raises(AttributeError, match="no combination of training rows"):
         path.expansion(0.2)
-    for own in (path, path.straight, ApproximatePath.load(tmp_path / "path.npz")):
+    for own in (path, ApproximatePath.load(tmp_path / "path.npz")):
         with pytest.raises(ValueError, match="losses of this path are curved"):
             own.stated_at(0.2)
         np.testing.assert_array_equal(own.kinks(), path.breakpoints[1:])  # where its lines turn
