@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike
 from ..errors import NoOptimum
 from ..problem import Pieces, Problem
 from ..validation import Floats, check_choice, check_number, check_X, shown
-from ..verify.verdict import Certificate, Verdict, summary
-from .conformal import judge_some
+from .conformal import OfPaths, judge_some
 from .follow import CHECKS
 from .leave_one_out import check_level
 from .neighbours import Start, moving, with_losses
@@ -31,7 +30,7 @@ Features: TypeAlias = Callable[[Any], Any]  # of rows, returns numbers for each
 
 
 @dataclass(frozen=True, eq=False)
-class ConditionalPath:
+class ConditionalPath(OfPaths):
     """The score of one new row as a function of its dual, both ascending.
 
     Attributes
@@ -75,21 +74,6 @@ class ConditionalPath:
         if not len(self.duals):
             return np.where(before < 0.0, -np.inf, np.inf)
         return np.asarray(np.interp(before, self.duals, self.scores, left=-np.inf, right=np.inf))
-
-    def certify(self, n_random: int = 20, seed: int = 0) -> Certificate:
-        """Judge the quantile regressions at some duals.
-
-        Parameters
-        ----------
-        n_random : int, default 20
-            Number of duals on each of both paths: see `SolutionPath.certify`.
-        seed : int, default 0
-        """
-        judged = [path._judged(*path._some(n_random, seed, None)) for path in self.paths]
-        return summary(
-            np.concatenate([t for t, _ in judged]),
-            Verdict.together([verdict for _, verdict in judged]),
-        )
 
 
 def paths(

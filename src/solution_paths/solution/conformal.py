@@ -37,8 +37,34 @@ MIN_BATCH = 32  # ... or these, if n is small
 POINTS_JUDGED = 3  # points of each path that are judged
 
 
+class OfPaths:
+    """What is read from paths of a model with one more row, which can be judged.
+
+    Attributes
+    ----------
+    paths : tuple of SolutionPath
+    """
+
+    paths: tuple[SolutionPath, ...]
+
+    def certify(self, n_random: int = 20, seed: int = 0) -> Certificate:
+        """Judge the models at some values of the paths' parameter.
+
+        Parameters
+        ----------
+        n_random : int, default 20
+            Number of values on each path: see `SolutionPath.certify`.
+        seed : int, default 0
+        """
+        judged = [path._judged(*path._some(n_random, seed, None)) for path in self.paths]
+        return summary(
+            np.concatenate([t for t, _ in judged]),
+            Verdict.together([verdict for _, verdict in judged]),
+        )
+
+
 @dataclass(frozen=True, eq=False)
-class ConformalPath:
+class ConformalPath(OfPaths):
     """The p-value of one new row as a function of the row's response y.
 
     Attributes
@@ -100,21 +126,6 @@ class ConformalPath:
         alone = at & ~inside[:-1] & ~inside[1:]
         ends += [[edge, edge] for edge in self.edges[1:-1][alone].tolist()]
         return np.array(sorted(ends), dtype=np.float64).reshape(-1, 2)
-
-    def certify(self, n_random: int = 20, seed: int = 0) -> Certificate:
-        """Judge the models of n + 1 rows at some responses.
-
-        Parameters
-        ----------
-        n_random : int, default 20
-            Number of responses on each of both paths: see `SolutionPath.certify`.
-        seed : int, default 0
-        """
-        judged = [path._judged(*path._some(n_random, seed, None)) for path in self.paths]
-        return summary(
-            np.concatenate([t for t, _ in judged]),
-            Verdict.together([verdict for _, verdict in judged]),
-        )
 
 
 def most_of(alpha: float, count: int) -> int:
