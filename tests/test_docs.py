@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 import solution_paths
-from helpers import ROOT
+from helpers import ROOT, estimators
 from path_benchmark import papers
 from path_benchmark.runs.cells import read_cell
 from solution_paths import Curve, SolutionPath
@@ -122,7 +122,7 @@ def test_every_estimator_is_named(name):
     text = (ROOT / name).read_text("utf-8")
     rows = [row for row in text.splitlines() if row.startswith("| ")]
     named = {own for row in rows for own in re.findall(r"`(\w+)`", row)}
-    assert set(solution_paths.ESTIMATORS) <= named
+    assert set(estimators.ESTIMATORS) <= named
 
 
 def test_the_table_of_estimators_says_what_each_chooses():
@@ -136,7 +136,7 @@ def test_the_table_of_estimators_says_what_each_chooses():
             model = PUBLIC[name]()
             assert parameter.split()[0] == (getattr(model, "_parameter", "") or "nothing;")
         assert all(function in PUBLIC for function in functions)
-    assert found == set(solution_paths.ESTIMATORS)
+    assert found == set(estimators.ESTIMATORS)
 
 
 def test_the_table_of_sizes_is_what_was_measured():
@@ -202,7 +202,7 @@ def test_every_public_function_has_an_example_with_a_certificate(name):
     assert ">>> path.certify().ok\nTrue" in examples
 
 
-ESTIMATORS = {name: PUBLIC[name] for name in solution_paths.ESTIMATORS}
+ESTIMATORS = {name: PUBLIC[name] for name in estimators.ESTIMATORS}
 METHODS = {f"SolutionPath.{name}": own for name, own in inspect.getmembers(SolutionPath, callable)}
 METHODS |= {  # what they have of their own beside scikit-learn's fit, predict and decision_function
     f"{name}.{method}": getattr(own, method)

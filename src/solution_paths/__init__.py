@@ -191,46 +191,10 @@ __all__ = [
     "weighted_svr_path",
 ]
 
-ESTIMATORS = (
-    "HHSVC",
-    "L1SVC",
-    "DmDrSVC",
-    "DmKSVC",
-    "DrLAD",
-    "ElasticNetSVC",
-    "MulticategorySVC",
-    "OutlierSVC",
-    "OutlierSVR",
-    "PathLasso",
-    "PathSVC",
-    "QuantileSVC",
-    "HuberPath",
-    "KernelQuantileRegressor",
-    "PathElasticNet",
-    "PathFusedLasso",
-    "PathLogisticRegression",
-    "PathNuSVC",
-    "PathOneClassSVM",
-    "PathPoissonRegressor",
-    "PathQuantileRegressor",
-    "PathRankingSVM",
-    "PathSVOR",
-    "PathSVR",
-    "WeightedSVC",
-    "WeightedSVR",
-)
-
-CONFORMAL = (  # estimators around another one
-    "ConditionalConformal",
-    "FullConformal",
-    "FullConformalClassifier",
-    "JackknifePlus",
-)
-
 
 def __getattr__(name: str) -> type:
     """Import estimators when they are asked for: scikit-learn takes a second."""
-    if name in (*ESTIMATORS, *CONFORMAL):
+    if name in __all__:
         return getattr(import_module(".estimators", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}.")
 

@@ -3,9 +3,14 @@
 from sklearn.base import is_classifier
 
 from helpers.known import CLASSES, COUNTS, U, X, Y
+from solution_paths import estimators
+from solution_paths.estimators.base import PathEstimator
 
 BY_NAME = {"ids": lambda model: type(model).__name__}
-
+# All but those around another estimator.
+ESTIMATORS = [
+    name for name in estimators.__all__ if issubclass(getattr(estimators, name), PathEstimator)
+]
 
 FAST = {"PathLogisticRegression": {"eps": 1e-2}, "PathPoissonRegressor": {"eps": 1e-2}}
 

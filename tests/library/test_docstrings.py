@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 
 import solution_paths
 from helpers.data_makers import classes, numbers
+from helpers.estimators import ESTIMATORS
 
 pytestmark = pytest.mark.slow
 
@@ -99,8 +100,8 @@ def test_defaults_are_those_that_docstrings_state(owner):
         others = [f"{base.__name__}.{method}" for base in getattr(solution_paths, name).__mro__[1:]]
         others += [f"{name}.{one}" for one in re.findall(r"see `(\w+)`", PUBLIC[owner].__doc__)]
         told = {n: DEFAULTS[o, n] for o in reversed(others) for n in own if (o, n) in DEFAULTS}
-        sides = {"side": "after", "values": None}  # the classes say it, for all of their methods
-        assert own == {n: told.get(n, sides.get(n, "nothing")) for n in own}
+        of_class = {"values": None}  # the class says it, for all of its methods
+        assert own == {n: told.get(n, of_class.get(n, "nothing")) for n in own}
         return
     stated = {name: stated_by(owner, name, *said[name]) for name in own}
     assert stated == {name: written(value) for name, value in own.items()}
@@ -111,10 +112,14 @@ def test_defaults_are_those_that_docstrings_state(owner):
 def test_the_table_of_defaults_is_of_the_whole_public_face():
     owners = {owner for owner, _ in DEFAULTS}
     functions = {name for name in solution_paths.__all__ if name.endswith(("_path", "_grid"))}
-    assert functions | set(solution_paths.ESTIMATORS) <= owners
-    assert {"SolutionPath.certify", "Surface.certify", "OutlierPath.dual", "Curve.best"} <= owners
-    # what ``sides`` above rests on
-    assert '``side``, "after" by default' in inspect.getdoc(solution_paths.OutlierPath)
+    assert functions | set(ESTIMATORS) <= owners
+    assert {
+        "SolutionPath.certify",
+        "Surface.certify",
+        "OutlierPath.certify",
+        "Curve.best",
+    } <= owners
+    # what ``of_class`` above rests on
     assert "by default at ``values``" in inspect.getdoc(solution_paths.Surface.coefs)
 
 
@@ -136,7 +141,7 @@ def test_a_default_that_its_docstring_does_not_state_is_seen():
     assert found == {"x": "2", "kind": '"a"', "none": "nothing", "way": "nothing"}
 
 
-@pytest.mark.parametrize("name", solution_paths.ESTIMATORS)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_estimators_keep_every_parameter_as_it_was_given(name):
     own = getattr(solution_paths, name)
     marks = {parameter: object() for parameter in inspect.signature(own).parameters}
@@ -146,7 +151,7 @@ def test_estimators_keep_every_parameter_as_it_was_given(name):
 def limits():
     """Return (estimator, parameter) -> values that are fine and values that aren't, as stated."""
     found = {}
-    for name in solution_paths.ESTIMATORS:
+    for name in ESTIMATORS:
         for parameter, (line, text) in documented(PUBLIC[name]).items():
             if not line.startswith("float"):
                 continue
@@ -183,7 +188,7 @@ def test_limits_are_those_that_docstrings_state(name, parameter):
 
 def test_a_limit_is_stated_of_what_every_estimator_is_about():
     stated = {name for name, _ in LIMITS}
-    assert stated == set(solution_paths.ESTIMATORS)
+    assert stated == set(ESTIMATORS)
     assert len(LIMITS) > 15
 
 

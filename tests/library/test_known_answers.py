@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import is_classifier
 
 import solution_paths as sp
+from helpers.estimators import ESTIMATORS
 from helpers.known import (
     AFTER,
     BEFORE,
@@ -216,7 +217,7 @@ def fitted_numbers(name):
     return found
 
 
-@pytest.mark.parametrize("name", sp.ESTIMATORS)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_what_an_estimator_finds_is_known(name):
     found = fitted_numbers(name)
     assert len(found) >= 3

@@ -29,6 +29,7 @@ from helpers.bad_input import (
     Y,
     side,
 )
+from helpers.estimators import ESTIMATORS
 from solution_paths import (
     PathError,
     PathWarning,
@@ -692,7 +693,7 @@ def test_every_parameter_of_a_function_names_itself(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", solution_paths.ESTIMATORS)
+@pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.filterwarnings("ignore::solution_paths.PathWarning")
 def test_every_parameter_of_an_estimator_names_itself(name):
     model = getattr(solution_paths, name)

@@ -9,7 +9,7 @@ from sklearn.linear_model import ElasticNet, Lasso
 from sklearn.model_selection import KFold
 
 import solution_paths
-from helpers.estimators import FAST, fitted, targets_of
+from helpers.estimators import ESTIMATORS, FAST, fitted, targets_of
 from helpers.known import CLASSES, U, X, Y
 
 pytestmark = pytest.mark.slow
@@ -26,7 +26,7 @@ def stop(done, events):
     raise RuntimeError("enough")
 
 
-@pytest.mark.parametrize("name", solution_paths.ESTIMATORS)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_progress_is_told(name):
     make = getattr(solution_paths, name)
     several = [None]
@@ -130,7 +130,7 @@ def test_bounds_and_factors_hold_in_estimators(name):
         fitted(make, bounds=1.0)
 
 
-@pytest.mark.parametrize("name", solution_paths.ESTIMATORS)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_whole_weight_is_as_many_rows(name):
     make = getattr(solution_paths, name)
     y, times = targets_of(make), WEIGHTS.astype(int)

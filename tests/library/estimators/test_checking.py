@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 import solution_paths
 from helpers import bad_input as bad
 from helpers import known
-from helpers.estimators import fitted
+from helpers.estimators import ESTIMATORS, fitted
 from solution_paths import (
     L1SVC,
     OutlierSVC,
@@ -300,7 +300,7 @@ def one_sentence(call, argument):
     return text
 
 
-@pytest.mark.parametrize("name", solution_paths.ESTIMATORS)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_estimator_refuses_what_is_no_data(name):
     model = getattr(solution_paths, name)()
     y = np.arange(bad.N) % 3 + 1 if name == "PathSVOR" else np.abs(bad.TARGET)
@@ -363,7 +363,7 @@ def test_a_fold_of_one_class_has_a_remedy_that_works(cv, y, said):
     PathSVC(cv=None if remedy == "None" else int(remedy)).fit(X, y)
 
 
-@pytest.mark.parametrize("name", solution_paths.ESTIMATORS)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_parameter_that_an_estimator_does_not_take(name):
     model = getattr(solution_paths, name)
     known = list(model().get_params())
@@ -393,7 +393,7 @@ def test_a_parameter_that_an_estimator_does_not_take(name):
 DENSE = ("DmDrSVC", "DrLAD")  # whose norms of w couple all columns
 
 
-@pytest.mark.parametrize("name", solution_paths.ESTIMATORS)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_sparse_rows_are_those_of_a_dense_array_or_refused(name):
     make = getattr(solution_paths, name)
     rows = np.where(np.abs(known.X) < 0.5, 0.0, known.X)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import solution_paths as paths
+from helpers.estimators import ESTIMATORS
 
 R = np.random.default_rng(3)
 X = R.normal(size=(18, 2))
@@ -139,7 +140,7 @@ def test_functions_and_estimators_have_the_same_defaults():
     flags = {}
     for name in paths.__all__:
         own = getattr(paths, name)
-        if name not in ("__version__",) and (inspect.isfunction(own) or name in paths.ESTIMATORS):
+        if name not in ("__version__",) and (inspect.isfunction(own) or name in ESTIMATORS):
             found = inspect.signature(own).parameters.get("fit_intercept")
             flags |= {name: found.default} if found else {}
     assert {"lasso_path", "elastic_net_path", "PathLasso", "PathElasticNet", "OutlierSVR"} <= set(

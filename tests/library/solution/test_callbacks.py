@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import solution_paths as sp
-from helpers.estimators import fitted
+from helpers.estimators import ESTIMATORS, fitted
 from helpers.every_function import FUNCTIONS, data
 from helpers.known import U, X, Y
 from solution_paths.homotopy import run
@@ -105,7 +105,7 @@ def test_errors_of_callbacks_leave_continued_paths_unchanged():
     comes_through(go_on(lambda path: path.continue_to(1.0)))
 
 
-@pytest.mark.parametrize("name", sp.ESTIMATORS)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_errors_of_callbacks_leave_estimators_unchanged(name):
     make = getattr(sp, name)
     comes_through(lambda callback: fitted(make, callback=callback))

@@ -15,6 +15,7 @@ import pytest
 from sklearn.base import is_classifier
 
 import solution_paths
+from helpers.estimators import ESTIMATORS
 from solution_paths import (
     Curve,
     DmKSVC,
@@ -251,7 +252,7 @@ def test_a_surface_is_drawn():
 # -- whose parameter, where the choice is, how many lines -----------------------------------------
 
 
-@pytest.mark.parametrize("name", solution_paths.ESTIMATORS)
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_the_axis_has_the_estimators_own_parameter(name):
     model = getattr(solution_paths, name)()
     y = np.arange(60) % 3 if name == "PathSVOR" else np.abs(TARGET)
