@@ -239,19 +239,23 @@ def thin(x: np.ndarray, y: np.ndarray, error: float) -> np.ndarray:
 # ---------------------------------------------------------------- from results
 
 
-def choices_of(
-    study: Study,
-    experiment: str,
-    second: str,
-    symbol: str,
-    grid: Iterable[float],
-    lines: str,
-) -> dict[str, list[Slice]]:
-    """Return the slices of each data set on which an experiment was run; see `slices_of`."""
-    return {
-        study.name(dataset): slices_of(study, experiment, dataset, second, symbol, grid, lines)
-        for dataset in study.ran(experiment)
+def explorer_of(
+    study: Study, parameter: str, second: str, lines: str, symbol: str = "", logit: bool = False
+) -> Explorer | None:
+    """Return the explorer of all data sets on which the experiment ``explore`` ran; None of none.
+
+    Its setting ``grid`` holds the grid's points, or how many there are of them in [0, 1]. See
+    `slices_of` and `Explorer`; ``symbol`` is ``second``, unless given.
+    """
+    if not study.ran("explore"):
+        return None
+    grid, symbol = study.settings["explore"].grid, symbol or second
+    points = np.linspace(0.0, 1.0, grid) if isinstance(grid, int) else grid
+    choices = {
+        study.name(dataset): slices_of(study, "explore", dataset, second, symbol, points, lines)
+        for dataset in study.ran("explore")
     }
+    return Explorer(parameter, choices, second=symbol, logit=logit)
 
 
 def slices_of(

@@ -1,4 +1,7 @@
-"""Tests that fit the number of splits: Welch's and the paired t test, bootstrap intervals."""
+"""Tests that fit the number of splits: Welch's and the paired t test, bootstrap intervals.
+
+Of SciPy only its special functions are loaded: `scipy.stats` would double what the import costs.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from .formats import count
 
@@ -17,12 +20,28 @@ DRAWS = 2000
 ROUNDING = 1e-12  # of the largest value: numbers that differ by less are the same
 
 
+def t_quantile(freedom: float, level: float = LEVEL / 2) -> float:
+    """Return the value that Student's t exceeds with a probability of ``level``."""
+    return float(-special.stdtrit(freedom, level))
+
+
+def _p_value(t: float, freedom: float) -> float:
+    """Return the two-sided p-value of Student's t."""
+    return float(2.0 * special.stdtr(freedom, -abs(t)))
+
+
+def _welch_freedom(a: float, n1: int, b: float, n2: int) -> float:
+    """Return the degrees of freedom, of the squared standard errors of two means."""
+    return (a + b) ** 2 / (a**2 / (n1 - 1) + b**2 / (n2 - 1))
+
+
 def welch(one: tuple[float, float, int], other: tuple[float, float, int]) -> float:
     """Return the two-sided p-value of Welch's t test of two (mean, standard deviation, splits)."""
     (m1, s1, n1), (m2, s2, n2) = one, other
     if s1 == s2 == 0.0:
         return 1.0 if m1 == m2 else 0.0
-    return float(stats.ttest_ind_from_stats(m1, s1, n1, m2, s2, n2, equal_var=False).pvalue)
+    a, b = s1**2 / n1, s2**2 / n2
+    return _p_value((m1 - m2) / math.sqrt(a + b), _welch_freedom(a, n1, b, n2))
 
 
 def difference_interval(
@@ -33,14 +52,13 @@ def difference_interval(
     if s1 == s2 == 0.0:
         return m1 - m2, m1 - m2
     a, b = s1**2 / n1, s2**2 / n2
-    freedom = (a + b) ** 2 / (a**2 / (n1 - 1) + b**2 / (n2 - 1))
-    half = float(stats.t.isf(LEVEL / 2, freedom)) * math.sqrt(a + b)
+    half = t_quantile(_welch_freedom(a, n1, b, n2)) * math.sqrt(a + b)
     return m1 - m2 - half, m1 - m2 + half
 
 
 def draw_interval(value: float, mean: float, std: float, n: int) -> tuple[float, float]:
     """Return the 95 % interval of a mean less a single number, as if that were one more draw."""
-    half = float(stats.t.isf(LEVEL / 2, n - 1)) * std * math.sqrt(1.0 + 1.0 / n)
+    half = t_quantile(n - 1) * std * math.sqrt(1.0 + 1.0 / n)
     return mean - value - half, mean - value + half
 
 
@@ -48,7 +66,8 @@ def sign_test(differences: Iterable[float]) -> tuple[int, int, float]:
     """Return how many differences are below zero, how many are not zero, and the p-value."""
     signs = [math.copysign(1.0, d) for d in differences if d]
     lower = sum(s < 0 for s in signs)
-    p = float(stats.binomtest(lower, len(signs)).pvalue) if signs else 1.0
+    fewer = min(lower, len(signs) - lower)
+    p = min(1.0, 2.0 * float(special.bdtr(fewer, len(signs), 0.5))) if signs else 1.0
     return lower, len(signs), p
 
 
@@ -76,8 +95,8 @@ def difference(one: pd.Series, other: pd.Series) -> tuple[float, float, int, str
         p = math.nan
     elif paired:
         apart = (one - other).to_numpy()
-        same = spread(apart) == 0.0
-        p = float(change == 0.0) if same else float(stats.ttest_rel(one, other).pvalue)
+        error = spread(apart) / math.sqrt(n)
+        p = _p_value(apart.mean() / error, n - 1) if error else float(change == 0.0)
     else:
         p = welch(*((s.mean(), spread(s), len(s)) for s in (one, other)))
     test = "no test" if n < 2 else f"{'paired t' if paired else 'Welch t'} p = {p:.2g}"

@@ -1,10 +1,14 @@
 """Tests of means, beside SciPy's own on the values themselves."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
+from path_benchmark import papers
 from path_benchmark.reporting import statistics
 
 R = np.random.default_rng(0)
@@ -77,3 +81,20 @@ def test_among_the_best_means_to_beat_all_others_but_some():
     assert statistics.ahead(MORE, second, lower=True, rank=2)[0] is True
     assert statistics.ahead(SIX, {}, lower=True)[0] is None
     assert statistics.ahead(SIX, {"one": ONE}, lower=True)[0] is None
+
+
+@pytest.mark.parametrize(("lower", "higher"), [(0, 1), (3, 3), (2, 7), (7, 2), (36, 4), (0, 30)])
+def test_signs_are_tested_as_by_the_binomial_test(lower, higher):
+    differences = [-1.0] * lower + [0.0] * 3 + [2.0] * higher
+    below, n, p = statistics.sign_test(differences)
+    assert (below, n) == (lower, lower + higher)
+    assert p == pytest.approx(stats.binomtest(lower, n).pvalue)
+    assert statistics.sign_test([0.0]) == (0, 0, 1.0)
+
+
+def test_no_papers_outputs_load_what_is_slow_to_import():
+    """All statistics of SciPy cost half a second of every command."""
+    modules = [f"path_benchmark.papers.{name}.outputs" for name in papers.names()]
+    code = f"import sys, {', '.join(modules)}; print('scipy.stats' in sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert loaded.stdout == "False\n", loaded.stderr

@@ -611,10 +611,10 @@ def doublings(
 @OUTPUTS.measure
 def speeds(study: Study, experiment: str, solver: str, largest: bool = False) -> Iterable[Case]:
     """Give a solver's seconds over the path's on every grid, or for each data set the largest."""
-    measured = _speeds(study)
+    measured = _speeds(study, [experiment])
     if not len(measured):
         return
-    rows = measured[(measured["experiment"] == experiment) & (measured["method"] == solver)]
+    rows = measured[measured["method"] == solver]
     rows = rows[rows["ratio"].notna()]  # where no path was timed there is none
     for _, group in rows.groupby("dataset", sort=False):
         if largest:

@@ -13,7 +13,7 @@ from ...reporting import figures as fig
 from ...reporting import verdicts
 from ...reporting.check import where
 from ...reporting.claims import Case
-from ...reporting.explorer import Explorer, choices_of
+from ...reporting.explorer import Explorer, explorer_of
 from ...reporting.formats import seconds as seconds_of
 from ...reporting.formats import significant
 from ...reporting.outputs import Outputs
@@ -355,11 +355,7 @@ def chosen_tau(study: Study) -> pd.DataFrame:
 @OUTPUTS.figure
 def explorer(study: Study) -> Explorer | None:
     """Explore tau, and lam among its computed values."""
-    if not study.ran("explore"):
-        return None
-    grid = study.settings["explore"].grid
-    choices = choices_of(study, "explore", "lam", "lam", grid, "coefficients")
-    return Explorer("tau", choices, second="lam", logit=True)
+    return explorer_of(study, "tau", "lam", "coefficients", logit=True)
 
 
 @OUTPUTS.figure

@@ -8,12 +8,11 @@ from functools import cache
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from scipy.stats import wilcoxon
 
 from ...objectives.robust import RobustHinge, RobustTube
 from ...reporting import figures as fig
 from ...reporting.claims import Case, independent
-from ...reporting.explorer import Explorer, choices_of
+from ...reporting.explorer import Explorer, explorer_of
 from ...reporting.outputs import Outputs
 from ...reporting.pivots import not_run
 from ...reporting.study import Study, hyper, mean
@@ -321,11 +320,7 @@ def _draw_times(ax, times: pd.DataFrame, homotopy: str) -> None:
 @OUTPUTS.figure
 def explorer(study: Study) -> Explorer | None:
     """Explore theta, and C among its computed values."""
-    if not study.ran("explore"):
-        return None
-    grid = study.settings["explore"].grid
-    choices = choices_of(study, "explore", "C", "C", grid, "coefficients")
-    return Explorer("theta", choices, second="C")
+    return explorer_of(study, "theta", "C", "coefficients")
 
 
 # ---------------------------------------------------------------- measures
@@ -358,6 +353,8 @@ def local_solutions(study: Study, homotopy: str) -> Iterable[Case]:
 @OUTPUTS.measure
 def mean_errors(study: Study, one: str, other: str) -> Iterable[Case]:
     """Compare mean test errors, as printed, of two methods over data sets and kernels."""
+    from scipy.stats import wilcoxon  # only here, as its import is slow
+
     errors = study.only(experiment="errors", metric="test_error")
     means = errors.groupby(["dataset", "kernel", "method"], sort=False)["value"].mean().unstack()
     if not {one, other} <= set(means):

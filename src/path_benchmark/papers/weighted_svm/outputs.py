@@ -13,14 +13,13 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from scipy import stats
 
 from ...reporting import figures as fig
 from ...reporting.claims import Case, independent
-from ...reporting.explorer import Explorer, choices_of
+from ...reporting.explorer import Explorer, explorer_of
 from ...reporting.formats import NOTHING, power, significant
 from ...reporting.outputs import Highlight, Outputs
-from ...reporting.statistics import LEAST_SPLITS, LEVEL
+from ...reporting.statistics import LEAST_SPLITS, t_quantile
 from ...reporting.study import Study, hyper
 from ...reporting.verdicts import on_sentence
 from .experiments import series_weights
@@ -348,11 +347,7 @@ def speed(study: Study) -> list[Highlight]:
 @OUTPUTS.figure
 def explorer(study: Study) -> Explorer | None:
     """Turn theta by hand, and C_0 among the values that were run."""
-    if not study.ran("explore"):
-        return None
-    grid = np.linspace(0.0, 1.0, study.settings["explore"].grid)
-    choices = choices_of(study, "explore", "C0", "C₀", grid, "duals")
-    return Explorer("theta", choices, second="C₀")
+    return explorer_of(study, "theta", "C0", "duals", "C₀")
 
 
 @OUTPUTS.figure
@@ -532,7 +527,7 @@ def _by_cost_text(line_rows: pd.DataFrame) -> str:
 def mean_of(logs: pd.Series) -> tuple[float, float]:
     """Return a mean and half the width of its t interval at 5 %."""
     n = len(logs)
-    half = logs.std(ddof=1) / np.sqrt(n) * stats.t.isf(LEVEL / 2, n - 1) if n > 1 else np.inf
+    half = logs.std(ddof=1) / np.sqrt(n) * t_quantile(n - 1) if n > 1 else np.inf
     return float(logs.mean()), float(half)
 
 
@@ -749,8 +744,10 @@ def growths(study: Study) -> pd.DataFrame:
 
 def exponent(x: pd.Series, y: pd.Series) -> tuple[float, float]:
     """Fit y to a power of x; return the exponent and half its 95 % interval."""
-    fit = stats.linregress(np.log(x), np.log(y))
-    return float(fit.slope), float(stats.t.ppf(0.975, len(x) - 2) * fit.stderr)
+    from scipy.stats import linregress  # only here, as its import is slow
+
+    fit = linregress(np.log(x), np.log(y))
+    return float(fit.slope), float(t_quantile(len(x) - 2) * fit.stderr)
 
 
 @OUTPUTS.measure
