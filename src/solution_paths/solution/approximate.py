@@ -236,7 +236,8 @@ class ApproximatePath(SolutionPath):
         def build(meta: dict[str, Any], arrays: Arrays) -> ApproximatePath:
             store = Store(arrays)
             reading = take_reading(meta["reading"], store)
-            assert reading is not None
+            if reading is None:
+                raise ValueError("the path has no reading")
             lines = Lines(*(arrays[k] for k in Lines._fields))
             stored = {k: store.take(meta.get(k), k) for k in STORED}
             return cls(lines=lines, reading=reading, **stored)

@@ -30,6 +30,7 @@ File: TypeAlias = str | os.PathLike[str] | IO[bytes]
 # raised by a damaged .npz file, or by one with other content
 READ_ERRORS = (
     ValueError,
+    AttributeError,
     KeyError,
     OSError,
     EOFError,

@@ -20,6 +20,7 @@ from solution_paths import (
     drlad_path,
     drsvm_path,
     lasso_path,
+    logistic_path,
     noncrossing_quantiles_path,
     outlier_svr_path,
     poisson_path,
@@ -236,6 +237,24 @@ def test_a_file_with_broken_indices_is_no_path(tmp_path):
     np.savez(tmp_path / "p.npz", **content)
     with pytest.raises(ValueError, match="is not a path written by SolutionPath"):
         SolutionPath.load(tmp_path / "p")
+
+
+@pytest.mark.parametrize("bad", [None, [], 5, "x", {}, [["a"]], {"like": "nothing"}])
+def test_a_file_that_tells_something_else_is_no_path(bad):
+    line, signs = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    for path in (svm_path(line, signs), logistic_path(line, signs, lam_min=0.1)):
+        file = io.BytesIO()
+        path.save(file)
+        with np.load(io.BytesIO(file.getvalue())) as archive:
+            content = {name: archive[name] for name in archive.files}
+        meta = json.loads(str(content["meta"]))
+        for part in {"problem", "reading", "ends"} & set(meta):
+            if part == "reading" and bad is None and type(path) is SolutionPath:
+                continue  # a problem whose reading isn't known
+            damaged = io.BytesIO()
+            np.savez(damaged, **content | {"meta": np.array(json.dumps(meta | {part: bad}))})
+            with pytest.raises(ValueError, match="is not a path written by"):
+                type(path).load(io.BytesIO(damaged.getvalue()))
 
 
 # -- files of the format ----------------------------------------------------------------------
