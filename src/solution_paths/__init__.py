@@ -51,6 +51,7 @@ from .solution.conformal_labels import ConformalLabels, conformal_labels
 from .solution.curves import Best, Curve, MeanCurve
 from .solution.distribution import PredictedDistribution
 from .solution.leave_one_out import LeaveOneOut, leave_one_out
+from .solution.leave_one_out_curve import leave_one_out_curve
 from .solution.outliers import Jump, OutlierCertificate, OutlierPath
 from .solution.surface import BestOnSurface, Surface, path_lines
 from .verify.verdict import Certificate
@@ -164,6 +165,7 @@ __all__ = [
     "l1_svm_path",
     "lasso_path",
     "leave_one_out",
+    "leave_one_out_curve",
     "local_path",
     "logistic_path",
     "multicategory_svm_path",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 SMALLEST_DOUBLE = float(np.nextafter(0.0, 1.0))
 EPSILON = float(np.finfo(np.float64).eps)
+CURVES_TOGETHER = 16  # curves that are evaluated at the edges of each other
 
 
 class Best(NamedTuple):
@@ -421,10 +422,24 @@ class MeanCurve(Curve):
 
 
 def mean_curve(curves: Sequence[Curve], weights: Sequence[float] | None = None) -> Curve:
-    """Return the exact mean of curves, each extended by constants to the range of all."""
+    """Return the exact mean of curves, each extended by constants to the range of all.
+
+    Of many curves the mean is that of the means of a few each: all have edges of their own, and
+    each would be evaluated at those of all others.
+    """
     if len(curves) == 1:
         return curves[0]
     low, high = min(c.edges[0] for c in curves), max(c.edges[-1] for c in curves)
+    if len(curves) > CURVES_TOGETHER:
+        shares = np.ones(len(curves)) if weights is None else np.asarray(weights)
+        blocks = np.array_split(np.arange(len(curves)), CURVES_TOGETHER)
+        sums = [float(shares[block].sum()) for block in blocks]
+        whole = [c.over(low, high) for c in curves]
+        means = [
+            mean_curve([whole[k] for k in block], shares[block].tolist() if total else None)
+            for block, total in zip(blocks, sums, strict=True)
+        ]
+        return mean_curve(means, sums)
     edges = np.unique(np.concatenate([[low, high], *(c.edges for c in curves)]))
     parts = [c.over(low, high).on(edges) for c in curves]
     names = ("left", "right", "sag")

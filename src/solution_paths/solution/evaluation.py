@@ -213,7 +213,7 @@ def _value_curve(
     path: RecordedPath, X: Any, y: ArrayLike, metric: Metric, weights: ArrayLike | None
 ) -> Curve:
     """Return a mean error of predicted numbers."""
-    outputs = _errors_of_outputs(path, metric)
+    outputs = errors_of_outputs(path, metric)
     if len(outputs) == 1:
         _one_output(path, metric)
     m = X.shape[0]
@@ -234,7 +234,7 @@ def error_of_mean(y: Floats, shares: Floats, metric: Metric) -> float:
     return float(shares @ (residuals**2 if metric.name == "squared" else residuals))
 
 
-def _errors_of_outputs(path: RecordedPath, metric: Metric) -> list[Callable[..., Any]]:
+def errors_of_outputs(path: RecordedPath, metric: Metric) -> list[Callable[..., Any]]:
     """Return functions that compute pieces of an error from residuals (predictions less targets).
 
     For several quantiles there is one for each output; the error is their mean.

@@ -168,9 +168,9 @@ def model_path(
         if after is not None:
             followed = _carried_on(after, along(model, t0, t1), progress)
         elif endless:
-            followed = _followed_to_infinity(model, t0, enough, face, progress)
+            followed = followed_to_infinity(model, t0, enough, face, progress)
         else:
-            followed = _followed(along(model, t0, t1), face, progress)
+            followed = followed_between(along(model, t0, t1), face, progress)
     diagnostics: dict[str, Any] = {"events": followed.events}
     if limit is not None and (t0 > 0.0 or not followed.ray):  # a ray ends only at its begin
         diagnostics["limit"] = limit
@@ -465,7 +465,10 @@ def _gradient_bounds(problem: Problem, steep: list[np.ndarray]) -> np.ndarray:
     )
 
 
-def _followed(line: Line, face: str, progress: MonotoneProgress | None) -> Followed:
+def followed_between(
+    line: Line, face: str = "auto", progress: MonotoneProgress | None = None
+) -> Followed:
+    """Follow a line from its begin to its end."""
     statement = read(line, face)
     track, failure = _walk_from_end(line, statement, face, False, progress)
     backwards = None if track is None else Followed.of(line, statement, track, lost=failure)
@@ -496,12 +499,12 @@ def _carried_on(after: SolutionPath, line: Line, progress: MonotoneProgress | No
     return replace(Followed.of(line, statement, track, lost=failure), homotopy=homotopy)
 
 
-def _followed_to_infinity(
+def followed_to_infinity(
     model: Callable[[float], Problem],
     t0: float,
-    enough: float,
-    face: str,
-    progress: MonotoneProgress | None,
+    enough: float = np.inf,
+    face: str = "auto",
+    progress: MonotoneProgress | None = None,
 ) -> Followed:
     """Follow an unbounded path until it has no event far beyond its last breakpoint."""
     followed: Followed | None = None

@@ -8,6 +8,7 @@ rows are not treated here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -63,11 +64,10 @@ def without(problem: Problem, answer: Answer, place: Places) -> Without:
     penalties = _Segments.of(problem.penalty, weight_places // 2)
     curvatures = np.append(problem.ridge + penalties.curvature, np.zeros(problem.n_free))[moves]
     A = X[:, moves]
-    S = (A.T * q) @ A + np.diag(curvatures)
-    unit = np.sqrt(np.diag(S))
-    if not (unit > 0.0).all() or np.linalg.cond(S / np.outer(unit, unit)) > MAX_CONDITION:
+    solve = solver(A, q, curvatures)
+    if solve is None:
         return _none(answer)
-    G = np.linalg.solve(S / np.outer(unit, unit), A.T / unit[:, None]) / unit[:, None]
+    G = solve(A.T)
     h = q * np.einsum("ij,ji->i", A, G)
     step = -G * (a / np.where(h < 1.0, 1.0 - h, 1.0))
     change = np.zeros((len(moves), n))
@@ -85,6 +85,26 @@ def without(problem: Problem, answer: Answer, place: Places) -> Without:
     certain &= _within_knots(problem.penalty, weight_places, still, pull).all(axis=0)
     chosen = np.flatnonzero(certain)
     return Without(chosen, Answer(new_w[:, chosen], new_v[:, chosen], [duals[:, chosen]]))
+
+
+def solver(A: Floats, q: Floats, curvatures: Floats) -> Callable[[Floats], Floats] | None:
+    """Return the function that multiplies by the inverse of A'QA + curvatures.
+
+    None if that matrix is ill-conditioned.
+    """
+    if not A.shape[1]:
+        return np.zeros_like
+    S = (A.T * q) @ A + np.diag(curvatures)
+    unit = np.sqrt(np.diag(S))
+    if not (unit > 0.0).all() or np.linalg.cond(S / np.outer(unit, unit)) > MAX_CONDITION:
+        return None
+    scaled = S / np.outer(unit, unit)
+
+    def solve(right: Floats) -> Floats:
+        units = unit if right.ndim == 1 else unit[:, None]
+        return np.asarray(np.linalg.solve(scaled, right / units) / units)
+
+    return solve
 
 
 def _none(answer: Answer) -> Without:

@@ -345,7 +345,7 @@ def leave_one_out(path: SolutionPath, t: float, *, check: str = "warn") -> Leave
     """
     check_choice(check, "check", CHECKS)
     problem, _ = path.stated_at(t)
-    _check_rows(path, problem)
+    check_rows(path, problem)
     start = Start(problem, path.reading_or_none)
     assert start.answer.duals is not None
     a, pieces = start.answer.duals[0][:, 0], problem.losses[0].pieces
@@ -407,7 +407,7 @@ def _afresh(start: Start, row: int) -> Answer:
     return Start(with_losses(start.problem, with_function(pieces, row, end))).answer
 
 
-def _check_rows(path: SolutionPath, problem: Problem) -> None:
+def check_rows(path: SolutionPath, problem: Problem) -> None:
     """Refuse a model whose rows aren't losses of the first group with one decision each."""
     reading, first = path.reading, problem.losses[0]
     rows = first.X if problem.kernel is None else problem.kernel

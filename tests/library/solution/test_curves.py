@@ -1,5 +1,6 @@
 """Curves of errors: what their pieces say, where they are least, what is made of them."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -235,3 +236,23 @@ def test_folds_tell_how_far_their_mean_is_known():
     near = t[whole(t) <= level]
     assert whole.simplest(larger=True) == pytest.approx(near.max(), abs=2e-4)
     assert whole.simplest(larger=False) == pytest.approx(near.min(), abs=2e-4)
+
+
+def test_the_mean_of_many_curves_takes_no_more_memory_than_a_few():
+    r = np.random.default_rng(0)
+    curves = []
+    for _ in range(100):
+        edges = np.append(0.0, np.sort(r.uniform(0.1, 1.0, 200)))
+        values = r.normal(size=(3, 200))
+        curves.append(Curve(edges, *values))
+    t, weights = r.uniform(0.0, 0.9, 200), r.uniform(size=100)
+    weights[:30] = 0.0  # whole blocks of them
+    for w in (None, weights.tolist()):
+        tracemalloc.start()
+        mean = mean_curve(curves, w)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert len(mean.edges) > 19_000
+        assert most < 40e6  # each at the edges of all others: 48 MB for each number
+        values = [curve.over(0.0, 1.0)(t) for curve in curves]
+        assert mean(t) == pytest.approx(np.average(values, 0, w), abs=1e-13)

@@ -7,27 +7,13 @@ import pytest
 import survey
 
 import solution_paths as paths
+from helpers.left_out import REFITS, REFUSED
 from path_benchmark.solvers.clarabel_solver import by_clarabel
 from solution_paths import PathError, leave_one_out
 from solution_paths.problem import Losses, Problem, losses, penalties, pieces
 from solution_paths.verify import judge
 
 pytestmark = pytest.mark.slow
-
-REFUSED = {  # whose losses are of pairs, of several decisions, of two groups, or constraints
-    *("dm_drsvm_lam1", "dm_drsvm_lam2", "fused_lasso", "fused_signal", "multicategory"),
-    *("multicategory_kernel", "nu_svm", "nu_svm_kernel", "pin_twin_C", "pin_twin_tau"),
-    *("ranking", "ranking_kernel", "svor_explicit", "svor_implicit_kernel"),
-    *("quantiles_together_l1", "quantiles_together_l2"),
-}
-REFITS = {  # models with one solution: functions of the rows that are kept, and a parameter
-    "svm": (lambda X, u, y: paths.svm_path(X, y), 0.8),
-    "svr": (lambda X, u, y: paths.svr_path(X, u), 0.8),
-    "elastic net": (lambda X, u, y: paths.elastic_net_path(X, u, lam2=0.5), 0.7),
-    "squared hinge": (lambda X, u, y: paths.almost_quadratic_path(X, y, loss="squared_hinge"), 0.9),
-    "pinball SVM": (lambda X, u, y: paths.pin_svm_path(X, y, tau=0.5), 0.8),
-    "epsilon": (lambda X, u, y: paths.svr_path(X, u, vary="epsilon", C=2.0), 0.3),
-}
 
 
 def middle(path):
@@ -217,6 +203,14 @@ def test_a_row_without_a_coefficient_lets_others_in_as_it_goes():
     found = leave_one_out(path, 2.0)
     assert found.certify().ok
     assert found.decisions[:2].tolist() == [0.0, 0.75]
+
+
+def test_where_nothing_moves_the_others_say_the_same():
+    X, y = np.array([[1.0], [2.0], [-1.0], [0.5]]), np.array([1.0, -1.0, 2.0, 0.5])
+    path = paths.lasso_path(X, y, fit_intercept=False)
+    found = leave_one_out(path, 100.0)
+    assert found.certify().ok
+    assert found.decisions.tolist() == [0.0] * 4
 
 
 def test_jackknife_plus_is_that_of_its_definition():
