@@ -87,7 +87,7 @@ VERIFIED = (
     "library/verify/test_judge",
     "library/verify/test_judgement",
 )
-GLM = ("library/test_known_answers", "library/glm/test_logistic", "library/glm/test_poisson")
+GLM = ("library/test_known_answers", "library/glm/test_regressions")
 RIVALS = (
     "benchmark/solvers/test_programmes",
     "benchmark/solvers/test_baselines",
@@ -339,7 +339,7 @@ MODULES = {
     "solution_paths/estimators/weighted.py": CHOICES,
     "solution_paths/glm/columns.py": (
         "library/test_known_answers",
-        "library/glm/test_logistic",
+        "library/glm/test_regressions",
     ),
     "solution_paths/glm/follow.py": GLM,
     "solution_paths/glm/losses.py": GLM,
@@ -389,11 +389,11 @@ MODULES = {
     ),
     "solution_paths/models/logistic.py": (
         "library/test_known_answers",
-        "library/glm/test_logistic",
+        "library/glm/test_regressions",
     ),
     "solution_paths/models/poisson.py": (
         "library/test_known_answers",
-        "library/glm/test_poisson",
+        "library/glm/test_regressions",
     ),
     "solution_paths/models/multicategory_svm.py": SURVEYED,
     "solution_paths/models/noncrossing_quantiles.py": (
