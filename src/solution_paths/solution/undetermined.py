@@ -187,6 +187,7 @@ class _Undetermined:
         Lines of s (K, q, 2) begin at tau (K,). A ray ends beyond its last bend.
         """
         lines = self.fixed[..., piece] + np.einsum("rq,kqc->rck", self.basis, s)
+        lines[np.abs(lines) <= self.rounding[:, piece]] = 0.0  # far along a ray a rate is seen
         first = np.diff(piece, prepend=-1) != 0
         distance = np.abs(self.free @ (lines[:, 0, first] - self.walked[:, piece[first]])).max(
             axis=0

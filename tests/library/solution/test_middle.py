@@ -256,6 +256,38 @@ def test_too_many_inequalities_are_told(monkeypatch):
         middle(square, np.zeros((2, 2)), 0.0, 1.0, NOTHING)
 
 
+def test_a_bound_counts_to_the_end_of_its_own_piece():
+    """Here s <= 5.5 - tau is no bound on a short piece, and the least one on a longer one."""
+    free = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    low = np.array([[0.0, 0], [-9, 0], [0, 0], [-99, 0]])
+    high = np.array([[5.0, 0], [5.5, -1], [4, 0], [8, 0]])  # the last one couples both
+    low, high = (np.repeat(lines.T[..., None], 2, axis=2) for lines in (low, high))
+    none, t = np.zeros((2, 2, 2)), np.array([[0.0, 1.0], [0.1, 4.0]])
+    no, pieces = np.zeros(2, dtype=bool), np.arange(2)
+    given = undetermined._Pieces(
+        pieces, t, no, no, np.zeros((4, 2), dtype=bool), none, none, low, high, np.zeros((2, 2))
+    )
+    nodes = undetermined._Undetermined(given, pieces, free, pieces, np.eye(2)).nodes()
+    where, v = (np.concatenate(parts) for parts in zip(*(own[1:] for own in nodes), strict=True))
+    for at, first in ((0.05, 2.5), (1.4, 2.5), (3.0, 1.75), (4.0, 1.25)):
+        found = [np.interp(at, where, values) for values in v.T]
+        np.testing.assert_allclose(found, [first, 2.0], atol=1e-12)
+
+
+def test_what_rounding_leaves_of_a_rate_moves_nothing_along_a_ray():
+    """Else predictions change far beyond the last breakpoint, on one processor or another."""
+    free, one = np.ones((2, 1)), np.ones((1, 1))
+    low = np.array([[-3.0, -1.0], [-9.0, -1.0]]).T[..., None]
+    high = np.array([[3.0, 1.0 + 2.0**-52], [9.0, 1.0]]).T[..., None]
+    t, no, none = np.array([[2.0], [4.0]]), np.zeros(1, dtype=bool), np.zeros((1, 2, 1))
+    given = undetermined._Pieces(
+        *(np.arange(1), t, ~no, no, np.zeros((2, 1), dtype=bool)),
+        *(none, none, low, high, np.full((2, 1), 1e-15)),
+    )
+    (nodes,) = undetermined._Undetermined(given, np.arange(1), free, np.arange(1), one).nodes()
+    assert not nodes.v.any()
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_middles_in_a_box_are_those_of_its_least_bounds(seed):
     """Where both sides, one or none bound a variable, on ways that end and that don't."""
