@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 from sklearn import metrics as sk
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
@@ -90,22 +91,35 @@ def labels(path, rows, ts):
     return path.reading.classes[codes]
 
 
+def each(score, values):
+    """Return the score of every column of values; columns that are the same are judged once."""
+    columns, place = np.unique(values, axis=1, return_inverse=True)
+    return np.array([score(column) for column in columns.T])[place.ravel()]
+
+
+def ranks(f):
+    """Return the places of decisions in their column's order, which are all that ranks them."""
+    return rankdata(f, "dense", axis=0)
+
+
 # -- labels -----------------------------------------------------------------------------------
 
 COSTS = np.array([[0.0, 5.0], [1.0, -0.5]])
 OF_TWO = {
-    "zero_one": lambda y, p, f, w: 1 - sk.accuracy_score(y, p, sample_weight=w),
-    "balanced_accuracy": lambda y, p, f, w: 1 - sk.balanced_accuracy_score(y, p, sample_weight=w),
-    "f1": lambda y, p, f, w: 1 - sk.f1_score(y, p, sample_weight=w),
-    "precision": lambda y, p, f, w: 1 - sk.precision_score(y, p, sample_weight=w),
-    "recall": lambda y, p, f, w: 1 - sk.recall_score(y, p, sample_weight=w),
-    "f1_macro": lambda y, p, f, w: 1 - sk.f1_score(y, p, sample_weight=w, average="macro"),
-    "precision_weighted": lambda y, p, f, w: (
+    "zero_one": lambda y, p, w: 1 - sk.accuracy_score(y, p, sample_weight=w),
+    "balanced_accuracy": lambda y, p, w: 1 - sk.balanced_accuracy_score(y, p, sample_weight=w),
+    "f1": lambda y, p, w: 1 - sk.f1_score(y, p, sample_weight=w),
+    "precision": lambda y, p, w: 1 - sk.precision_score(y, p, sample_weight=w),
+    "recall": lambda y, p, w: 1 - sk.recall_score(y, p, sample_weight=w),
+    "f1_macro": lambda y, p, w: 1 - sk.f1_score(y, p, sample_weight=w, average="macro"),
+    "precision_weighted": lambda y, p, w: (
         1 - sk.precision_score(y, p, sample_weight=w, average="weighted")
     ),
-    "roc_auc": lambda y, p, f, w: 1 - sk.roc_auc_score(y, f, sample_weight=w),
-    "average_precision": lambda y, p, f, w: 1 - sk.average_precision_score(y, f, sample_weight=w),
-    "costs": lambda y, p, f, w: np.average(COSTS[1 * (y > 0), 1 * (p > 0)], weights=w),
+    "costs": lambda y, p, w: np.average(COSTS[1 * (y > 0), 1 * (p > 0)], weights=w),
+}
+OF_RANKS = {
+    "roc_auc": lambda y, f, w: 1 - sk.roc_auc_score(y, f, sample_weight=w),
+    "average_precision": lambda y, f, w: 1 - sk.average_precision_score(y, f, sample_weight=w),
 }
 CLASSIFIERS = {
     "svm": lambda X, y: sp.svm_path(X, y),
@@ -134,14 +148,14 @@ def test_errors_of_two_labels_are_exact(kind, design, weighted):
     y, truth = np.where(u > 0.3, 1, -1), np.where(v > 0.3, 1, -1)
     weights = np.random.default_rng(3).integers(0, 4, len(v)) / 3.0 if weighted else None
     path = CLASSIFIERS[kind](X, y)
-    for name, score in OF_TWO.items():
+    for name, score in (OF_TWO | OF_RANKS).items():
         curve = path.error_curve(new, truth, as_metric(name), weights)
         ts = inside(curve)
-        f, p = decisions(path, new, ts), labels(path, new, ts)
-        brute = [score(truth, p[:, k], f[:, k], weights) for k in range(len(ts))]
+        found = ranks(decisions(path, new, ts)) if name in OF_RANKS else labels(path, new, ts)
+        brute = each(lambda own, score=score: score(truth, own, weights), found)
         np.testing.assert_allclose(curve(ts), brute, atol=1e-12, err_msg=name)
         best = path.best(new, truth, as_metric(name), weights)
-        assert best.value <= min(brute) + 1e-12
+        assert best.value <= brute.min() + 1e-12
         assert best.value == pytest.approx(curve(best.parameter).item(), abs=1e-12)
 
 
@@ -167,16 +181,19 @@ def test_whose_rate_it_is(names):
         for metric, label in ((name, plain), *(((name, own), own) for own in names)):
             curve = path.error_curve(new, truth, metric)
             ts = inside(curve)
-            p = path.predict(new, ts)
-            brute = [1 - score(truth, p[:, k], pos_label=label) for k in range(len(ts))]
+            brute = each(
+                lambda p, score=score, label=label: 1 - score(truth, p, pos_label=label),
+                path.predict(new, ts),
+            )
             np.testing.assert_allclose(curve(ts), brute, atol=1e-12)
     for label in names:
         curve = path.error_curve(new, truth, ("average_precision", label))
         ts = inside(curve)
         f = path.decision_function(new, ts) * (1 if label == names[1] else -1)
-        brute = [
-            1 - sk.average_precision_score(truth, f[:, k], pos_label=label) for k in range(len(ts))
-        ]
+        brute = each(
+            lambda own, label=label: 1 - sk.average_precision_score(truth, own, pos_label=label),
+            ranks(f),
+        )
         np.testing.assert_allclose(curve(ts), brute, atol=1e-12)
     with pytest.raises(ValueError, match="is of none of the classes"):
         path.error_curve(new, truth, ("f1", "nobody"))
@@ -207,7 +224,7 @@ def test_errors_of_several_labels_are_exact(function, design):
         curve = path.error_curve(new, truth, THREE if name == "costs" else name)
         ts = inside(curve, 150)
         p = labels(path, new, ts)
-        brute = [score(truth, p[:, k]) for k in range(len(ts))]
+        brute = each(lambda own, score=score: score(truth, own), p)
         np.testing.assert_allclose(curve(ts), brute, atol=1e-12, err_msg=name)
     if function is sp.svor_path:
         far = np.searchsorted(NAMES, p) - np.searchsorted(NAMES, truth)[:, None]
@@ -216,7 +233,7 @@ def test_errors_of_several_labels_are_exact(function, design):
         codes = np.searchsorted(NAMES, truth)
         curve = path.error_curve(new, truth, "pairs")
         ts = inside(curve, 150)
-        brute = [discordant(f, codes) for f in decisions(path, new, ts).T]
+        brute = each(lambda f: discordant(f, codes), ranks(decisions(path, new, ts)))
         np.testing.assert_allclose(curve(ts), brute, atol=1e-12)
 
 
@@ -248,13 +265,16 @@ def test_discordant_pairs_are_counted_exactly(kernel, design):
         for w in (None, weights):
             curve = path.error_curve(new, truth, None, w, queries)
             ts = inside(curve, 200)
-            brute = [discordant(f, truth, w, queries) for f in decisions(path, new, ts).T]
+            brute = each(
+                lambda f, w=w, queries=queries: discordant(f, truth, w, queries),
+                ranks(decisions(path, new, ts)),
+            )
             np.testing.assert_allclose(curve(ts), brute, atol=1e-12)
             shifted = path.error_curve(new, truth + 100.0, "pairs", w, queries)
             np.testing.assert_array_equal(shifted.edges, curve.edges)
             np.testing.assert_array_equal(shifted.left, curve.left)
             best = path.best(new, 3.0 * truth - 5.0, sample_weight=w, queries=queries)
-            assert best.value <= min(brute)
+            assert best.value <= brute.min()
 
 
 def test_a_regression_may_rank_too():
@@ -262,7 +282,7 @@ def test_a_regression_may_rank_too():
     path = sp.lasso_path(X, u)
     curve = path.error_curve(new, v, "pairs")
     ts = inside(curve)
-    brute = [discordant(f, v) for f in path.predict(new, ts).T]
+    brute = each(lambda f: discordant(f, v), ranks(path.predict(new, ts)))
     np.testing.assert_allclose(curve(ts), brute, atol=1e-12)
     assert curve(path.breakpoints[-1] + 1.0) == 0.5  # w = 0: all tie
 
