@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import pickle
+import re
 import shutil
 import signal
 import subprocess
@@ -18,6 +19,7 @@ import pytest
 from numba.core import typing
 
 import solution_paths
+from solution_paths import __main__ as command_line
 from solution_paths import compilation, linking
 from solution_paths.__main__ import main, slowest
 from solution_paths.compilation import (
@@ -397,8 +399,8 @@ def test_what_the_owner_of_an_install_compiled_serves_who_can_not_write_there(bo
 # -- in advance -------------------------------------------------------------------------------
 
 
-def in_advance(*arguments, **more):
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent), **more}
+def in_advance(*arguments):
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE.parent)}
     command = [sys.executable, "-m", "solution_paths", *arguments]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1200)
 
@@ -432,20 +434,33 @@ def test_the_command_says_what_is_installed_and_where_compiled_code_lies():
     folder = said["compiled"].removeprefix("code: ").partition(" (")[0]
     assert Path(folder).is_dir()
     assert list(Path(folder).rglob("*.nbc"))
-    assert "compile" in in_advance("--help").stdout.lower()
-    assert in_advance("--nonsense").returncode == 2
 
 
-def test_several_processes_find_what_is_there_and_say_so(tmp_path):
+def test_several_processes_find_what_is_there_and_say_so():
     assert in_advance().returncode == 0
     done = in_advance("--jobs", "2")
     assert done.returncode == 0, done.stderr
     assert "0 compiled, the rest was there" in done.stdout
-    done = in_advance("--log", NUMBA_CACHE_DIR=str(tmp_path))  # others need what is there
-    assert "entry" in done.stdout
-    assert "optimised" in done.stdout
-    assert in_advance("--jobs", "2", "--log").returncode == 2
-    assert in_advance("--jobs", "0").returncode == 2
+
+
+def test_the_command_prints_the_log_of_what_it_compiled(monkeypatch, capsys):
+    made = cached_njit(minutes_of)
+    made._cache.disable()  # so that it is compiled, whatever is kept
+    monkeypatch.setattr(command_line, "compile_all", lambda: made(120.0))
+    assert main(["--log"]) == 0
+    said = capsys.readouterr().out
+    assert "entry" in said
+    assert "optimised" in said
+    assert re.search(r"^ *\d+ of \d+ +.*minutes_of +\d", said, re.MULTILINE)
+    assert "\n1 compiled, the rest was there" in said
+
+
+@pytest.mark.parametrize("wrong", ["--nonsense", "--jobs 0", "--jobs 2 --log"])
+def test_wrong_arguments_of_the_command_are_refused(wrong, capsys):
+    with pytest.raises(SystemExit) as refused:
+        main(wrong.split())
+    assert refused.value.code == 2
+    assert "error: " in capsys.readouterr().err
 
 
 def test_what_processes_compile_first_is_what_paths_call():
