@@ -234,6 +234,9 @@ def test_every_repeat_is_a_row_beside_the_accuracy_it_reached(suite):
     assert (times[times["method"] != "path"].dropna(subset=["value"])["gap"].abs() < 0.2).all()
     assert (times[times["method"] == "recover"]["gap"].abs() < 1e-9).all()
     assert (times[~times["method"].isin(skipped)]["cpu_s"] >= 0).all()
+    paths = pick(results, metric="path_seconds")
+    assert len(paths)
+    assert (paths["value"] == paths["cpu_s"]).all()
 
 
 def test_the_published_algorithm_is_judged_and_compared_for_each_residual(suite):

@@ -71,6 +71,13 @@ def test_every_number_is_known(study):
     assert_known(study, "robust_svm")
 
 
+def test_no_end_of_a_path_is_better_than_the_best_of_all_partitions(study):
+    found = study.only(experiment="optima", metric="excess")
+    assert set(found["method"]) == {"op_theta", "op_s", "cccp"}
+    assert found["value"].min() == pytest.approx(0.0, abs=1e-6)  # one of them is the best
+    assert found["value"].max() < 1.0
+
+
 def test_the_texts_noise_is_one_of_those_tried(study):
     tried = study.only(experiment="noise", metric="test_error")
     own = tried[(hyper(tried, "amplitude") == 2.0) & (hyper(tried, "share") == 0.05)]

@@ -489,6 +489,20 @@ def test_a_covariate_shift_is_scaled_by_its_training_part(make, monkeypatch):
     assert parts.test.X.min() < 0.0 or parts.test.X.max() > 1.0
 
 
+def test_the_series_of_prices_is_scaled_by_its_first_days(monkeypatch):
+    """Prices rise ever faster, so that the largest features are those of the last days."""
+    days, k = 160, np.arange(160.0)
+    data = raw(n=days)
+    data.y = 100.0 * np.exp(1e-3 * k + 4e-6 * k**2) + np.random.default_rng(0).normal(size=days)
+    data.meta = {"dates": np.datetime64("2010-01-08") - np.arange(days)[::-1], "sha256": "made up"}
+    monkeypatch.setattr(weighted_data, "load", lambda *a, **k: data)
+    parts = weighted_data.nasdaq(n=80, n_new=20)
+    assert str(parts.meta["dates"][-1]) == "2009-12-31"
+    np.testing.assert_array_equal(parts.train.X.min(axis=0), 0.0)
+    np.testing.assert_array_equal(parts.train.X.max(axis=0), 1.0)
+    assert parts.test.X.max() > 1.0
+
+
 @pytest.mark.parametrize("part", ["train", "test"])
 def test_importance_weights_know_no_labels(part):
     """Of the test part they know the inputs, which is what they weight towards."""

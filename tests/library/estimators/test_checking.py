@@ -54,6 +54,19 @@ def refused(call, said):
     assert not any(raw in text.partition(" (")[0] for raw in RAW.split("|"))
 
 
+def test_every_path_is_checked_unless_one_asks_for_less():
+    """Functions and estimators warn of what doesn't hold by default."""
+    defaults = {}
+    for name in solution_paths.__all__:
+        own = getattr(solution_paths, name)
+        if callable(own) and not (inspect.isclass(own) and issubclass(own, Exception)):
+            parameters = inspect.signature(own).parameters
+            if "check" in parameters:
+                defaults[name] = parameters["check"].default
+    assert len(defaults) > 60
+    assert {name for name, default in defaults.items() if default != "warn"} == set()
+
+
 ROWS = {
     "masked": (np.ma.masked_less(X, -1.0), "X has masked entries"),
     "dates": (

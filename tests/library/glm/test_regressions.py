@@ -450,6 +450,17 @@ def test_where_it_cannot_go_on_it_hands_over_the_part_that_holds(monkeypatch):
     assert caught.value.path is None
 
 
+def test_what_has_not_converged_is_no_optimum(monkeypatch):
+    optimum = module.__globals__["optimum"]
+    X, y = Logistic.data("normal", 5)
+    problem = Penalised(Columns.of(X, False), Logistic.loss(y), np.ones(len(y)), 0.5)
+    zero = np.zeros(len(y))
+    start = problem.point(0.1, np.zeros(X.shape[1]), 0.0, zero)
+    assert problem.gaps(optimum(problem, 0.1, start, 1e-9)) <= 1e-9
+    monkeypatch.setitem(optimum.__globals__, "MAX_STEPS", 2)
+    assert optimum(problem, 0.1, start, 1e-9) is None
+
+
 def test_a_ridge_whose_matrices_do_not_fit_says_so(monkeypatch):
     monkeypatch.setitem(Columns.of.__func__.__globals__, "total_memory", lambda: 1.0)
     with pytest.raises(MemoryError, match="take l1_ratio > 0, or fewer columns"):
