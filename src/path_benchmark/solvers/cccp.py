@@ -35,6 +35,7 @@ from .smo import SMO
 
 NAME = "CCCP"
 UNSOLVED = "a convex problem was not solved"
+CYCLE = "outliers return to an earlier set, and do not settle"
 MOST = 100  # convex problems
 INTERIOR = 1e-11  # the interior-point method's tolerance, of residuals and gap, for C = 1
 PASSES = 1000  # of coordinate descent; where these don't do, an interior-point method is faster
@@ -344,13 +345,17 @@ def procedure(
     else:
         values = _values(objective, solver, a)
         problems = 0
-    seen = set()
+    seen: set[bytes] = set()
+    last: NDArray[np.int8] | None = None
     w: Floats | None = None
     while problems < MOST:
         out = outliers(objective, values)
-        if out.tobytes() in seen:
+        if last is not None and np.array_equal(out, last):
             return a, w, problems, message
+        if out.tobytes() in seen:  # rounding or the tolerance hides which of the two is lower
+            return a, w, problems, message or CYCLE
         seen.add(out.tobytes())
+        last = out
         a, values, w, count = solver.solve(objective.y, *boxes(objective, out), a, tolerance)
         message = message or (UNSOLVED if count < 0 else "")
         problems += 1

@@ -125,3 +125,16 @@ def test_no_convex_problem_may_stay_unsolved_the_first_neither(kernel, unsolved)
     _, _, problems, message = cccp.procedure(robust, solver, 1e-6)
     assert problems == len(calls) > 1
     assert message == "a convex problem was not solved"
+
+
+def test_outliers_that_return_to_an_earlier_set_have_not_settled(monkeypatch):
+    robust = robust_hinge(*clouds(), 1.0, "theta").at(0.25)
+    sets = np.zeros((2, robust.n), dtype=np.int8)
+    sets[1, 0] = robust.y[0]
+    given = iter([sets[0], sets[1], sets[0]])
+    with monkeypatch.context() as change:
+        change.setattr(cccp, "outliers", lambda *_: next(given))
+        found = cccp.solve(robust)
+    assert (found.status, found.iterations) == ("inaccurate", 3)
+    assert found.message == "outliers return to an earlier set, and do not settle"
+    assert cccp.solve(robust).message == ""
