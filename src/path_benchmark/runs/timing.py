@@ -1,4 +1,4 @@
-"""The timing lane: methods take turns in one process; each repeat is a row."""
+"""Times: methods take turns in one process; each repeat is a row."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ..solvers import Stopwatch
 from .cells import Report
+from .rows import Rows, or_none
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,9 @@ class Timing:
     result: Any
 
     @property
-    def seconds(self) -> dict[str, float]:
+    def seconds(self) -> dict[str, float | None]:
         """Both, by the names of their columns."""
-        return {"cpu_s": self.cpu_s, "wall_s": self.wall_s}
+        return {"cpu_s": or_none(self.cpu_s), "wall_s": or_none(self.wall_s)}
 
 
 def stopwatch(call: Callable[[], Any], shortest_s: float = 0.0) -> Timing:
@@ -45,30 +46,42 @@ def stopwatch(call: Callable[[], Any], shortest_s: float = 0.0) -> Timing:
 
 @dataclass(frozen=True)
 class Entrant:
-    """One call in the lane.
+    """One call in a contest.
 
     Attributes
     ----------
+    method : str
+        The method of its rows.
     call : function
         Returns a `Timing` of the solver alone.
-    record : function
-        (repeat, timing) -> None; records the repeat.
+    columns : function
+        (repeat, timing) -> further columns of the repeat's row: what a judge says of the result.
+    beside : function
+        (repeat, timing) -> metrics that stand in rows of their own, with the same columns.
     group : hashable
         Calls of one group (one method at many parameters) share a budget.
     """
 
+    method: str
     call: Callable[[], Timing]
-    record: Callable[[int, Timing], None]
+    columns: Callable[[int, Timing], dict[str, Any]]
+    beside: Callable[[int, Timing], dict[str, float]]
     group: Hashable
 
 
-class Lane:
+def nothing(repeat: int, timing: Timing) -> dict[str, Any]:
+    """Return no columns and no metrics."""
+    return {}
+
+
+class Contest:
     """Entrants that take turns, round after round, so that load of the machine affects all alike.
 
-    Warm up before, as the first round is recorded.
+    Warm up before, as the first round is recorded. Each repeat is a row of the metric ``time``.
 
     Parameters
     ----------
+    rows : Rows
     repeats : int
         Rounds for each entrant.
     budget_s : float
@@ -76,13 +89,20 @@ class Lane:
     report : callable
     """
 
-    def __init__(self, repeats: int, budget_s: float, report: Report) -> None:
-        self.repeats, self.budget_s, self.report = repeats, budget_s, report
+    def __init__(self, rows: Rows, repeats: int, budget_s: float, report: Report) -> None:
+        self.rows, self.repeats, self.budget_s, self.report = rows, repeats, budget_s, report
         self.entrants: list[Entrant] = []
 
-    def add(self, call: Callable, record: Callable, group: Hashable) -> None:
-        """Add an entrant; they run in the order in which they were added."""
-        self.entrants.append(Entrant(call, record, group))
+    def enter(
+        self,
+        method: str,
+        call: Callable[[], Timing],
+        columns: Callable[[int, Timing], dict[str, Any]] = nothing,
+        beside: Callable[[int, Timing], dict[str, float]] = nothing,
+        group: Hashable = None,
+    ) -> None:
+        """Add an entrant, of its method's group unless it has one; they run in this order."""
+        self.entrants.append(Entrant(method, call, columns, beside, group or method))
 
     def _rounds(self, entrant: Entrant, first_s: float) -> int:
         if not np.isfinite(first_s):
@@ -103,9 +123,16 @@ class Lane:
                     yield entrant, done, timing
             done += 1
 
+    def record(self, entrant: Entrant, repeat: int, timing: Timing) -> None:
+        """Add the rows of one repeat."""
+        columns = {"method": entrant.method, "repeat": repeat, **timing.seconds}
+        columns |= entrant.columns(repeat, timing)
+        self.rows.add("time", or_none(timing.cpu_s), **columns)
+        self.rows.add_all(entrant.beside(repeat, timing), **columns)
+
     def run(self) -> None:
         """Time all entrants and record every repeat."""
         gc.freeze()  # excludes the many objects of compilers from collections
         for count, (entrant, repeat, timing) in enumerate(self.turns(), start=1):
-            entrant.record(repeat, timing)
+            self.record(entrant, repeat, timing)
             self.report(min(0.99, count / (len(self.entrants) * self.repeats)))

@@ -20,7 +20,7 @@ from path_benchmark.papers.distributionally_robust import with_rho as cone
 from path_benchmark.papers.distributionally_robust.experiments import PAPER, chapter_3, shared
 from path_benchmark.papers.distributionally_robust.experiments.chapter_4 import variance_inflation
 from path_benchmark.papers.distributionally_robust.experiments.chapter_5 import SHAPES
-from path_benchmark.papers.distributionally_robust.experiments.seconds import Contest
+from path_benchmark.papers.distributionally_robust.experiments.seconds import GridTimes
 from path_benchmark.papers.distributionally_robust.tuning import Line
 from path_benchmark.papers.distributionally_robust.worst_case import bound, least_rho
 from path_benchmark.reporting.check import check
@@ -527,9 +527,9 @@ def test_times_along_lam2_have_their_rows_beside_the_texts(monkeypatch):
 @pytest.mark.parametrize("sample", [0, 5])
 def test_a_grids_time_is_the_sum_over_its_points_and_folds(sample, monkeypatch):
     """Of a sample the mean stands for each; a set-up is paid once."""
-    contest = Contest.__new__(Contest)
-    contest.folds, contest.rows = [None] * 3, Rows()
-    contest.cell = SimpleNamespace(seed=lambda what: np.random.SeedSequence(0))
+    times = GridTimes.__new__(GridTimes)
+    times.folds, times.rows = [None] * 3, Rows()
+    times.cell = SimpleNamespace(seed=lambda what: np.random.SeedSequence(0))
     called = []
 
     def solve(name, model, points, calls):
@@ -540,13 +540,13 @@ def test_a_grids_time_is_the_sum_over_its_points_and_folds(sample, monkeypatch):
             spent.setdefault(key, []).append(np.array([value, 10.0 * value]))
         return spent, np.array([100.0, 200.0]), 0
 
-    monkeypatch.setattr(contest, "_solve", solve)
+    monkeypatch.setattr(times, "_solve", solve)
     small, large = (
         (None, [Line({"lam2": 1.0}, "s", np.arange(1.0, 1.0 + n))], {"n_s": n}) for n in (2, 4)
     )
-    contest._time_solver("piqp", [small, large], sample)
+    times._time_solver("piqp", [small, large], sample)
     assert len(called) == len(set(called)) == (sample or 3 * 4)  # points of both are timed once
-    rows = [row for row in contest.rows.rows if row["metric"] == "time"]
+    rows = [row for row in times.rows.rows if row["metric"] == "time"]
     sums = (2 * 2.0, 4 * 2.0) if sample else (1.0 + 2.0, 1.0 + 2.0 + 3.0 + 4.0)
     assert [row["cpu_s"] for row in rows] == [100.0 + 3 * own for own in sums]
     assert [row["wall_s"] for row in rows] == [200.0 + 30 * own for own in sums]

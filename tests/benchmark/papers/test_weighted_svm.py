@@ -21,8 +21,8 @@ from path_benchmark.papers.weighted_svm import outputs
 from path_benchmark.papers.weighted_svm.experiments import (
     PAPER,
     Common,
-    Contest,
     Method,
+    PathAndSmo,
     Solver,
     Task,
     Timed,
@@ -260,10 +260,12 @@ def test_a_sequence_that_runs_out_of_time_is_censored_and_says_how_far_it_came(m
     monkeypatch.setattr(experiment, "Stopwatch", Watch)
     monkeypatch.setattr(Task, "solve", slow)
     rows = Rows(suite="s", hyper_parameters={"C0": 1.0})
-    contest = Contest(task, rows, TIMED, start)
+    contest = PathAndSmo(task, TIMED, start, rows, lambda done: None)
     timing = experiment.follow_smo(task, start, weights, Method("smo", 1e-3, "clip"), 10.0)
     assert calls == [10.0, 9.0, 8.0]
-    contest._record_smo(Method("smo", 1e-3, "clip"), 0, timing)
+    contest.weights["smo"] = weights
+    contest.enter_smo("smo")
+    contest.record(contest.entrants[0], 0, timing)
     (row,) = rows.rows
     assert row["status"] == "censored"
     assert row["message"] == "stopped after 2 of 5 solves in 102 s"
@@ -512,8 +514,9 @@ def test_a_path_that_fails_its_certificate_marks_its_times(monkeypatch):
     path = task.base(np.ones(task.n))
     bad = Certificate(0.5, np.inf, 1e-12, 0.1, 0.2, 3)
     monkeypatch.setattr(type(path), "certify", lambda self, **options: bad)
-    contest = Contest(task, rows, TIMED, np.zeros(40))
-    contest._record_path("path", 0, Timing(1.0, 1.0, experiment.PathRun([path])))
+    contest = PathAndSmo(task, TIMED, np.zeros(40), rows, lambda done: None)
+    contest.enter_path("path", lambda: None)
+    contest.record(contest.entrants[0], 0, Timing(1.0, 1.0, experiment.PathRun([path])))
     statuses = {row["metric"]: row["status"] for row in rows.rows}
     assert statuses == {
         "certificate": "certificate failed",

@@ -17,7 +17,7 @@ from path_benchmark.runs import cells as cell_files
 from path_benchmark.runs.cells import DamagedCell, collect, file_of, run_cells
 from path_benchmark.runs.config import DataSetSettings
 from path_benchmark.runs.rows import CURVES, SCHEMA, Rows, read_results, table_of
-from path_benchmark.runs.timing import Lane, Timing, stopwatch
+from path_benchmark.runs.timing import Contest, Timing, stopwatch
 from path_benchmark.runs.written import record, set_damaged_aside
 from path_benchmark.settings import ConfigError, Positive, Settings, check
 from solution_paths.files import replace_atomically
@@ -275,32 +275,59 @@ def test_nothing_to_collect_is_an_error(tmp_path):
 # ---------------------------------------------------------------- timing
 
 
-def lane_of(seconds, repeats, budget_s):
-    """Return (order of turns) of a lane whose entrants take the given seconds."""
-    lane, order = Lane(repeats, budget_s, lambda done: None), []
+def contest_of(seconds, repeats, budget_s):
+    """Return the rows of a contest whose entrants take the given seconds."""
+    rows = Rows()
+    contest = Contest(rows, repeats, budget_s, lambda done: None)
     for name, (wall_s, group) in seconds.items():
 
         def call(wall_s=wall_s):
             return Timing(wall_s, wall_s, None)
 
-        lane.add(call, lambda repeat, timing, name=name: order.append((name, repeat)), group)
-    lane.run()
-    return order
+        contest.enter(name, call, group=group)
+    contest.run()
+    return rows.rows
+
+
+def turns_of(seconds, repeats, budget_s):
+    """Return the order of turns of such a contest."""
+    return [(row["method"], row["repeat"]) for row in contest_of(seconds, repeats, budget_s)]
+
+
+def test_each_repeat_is_a_row_with_what_its_judge_says_and_others_beside_it():
+    rows = Rows()
+    contest = Contest(rows, 2, 10.0, lambda done: None)
+
+    def columns(repeat, timing):
+        return {"gap": timing.result, "method_version": f"judged {repeat}"}
+
+    def beside(repeat, timing):
+        return {"setup_time": 0.25} if repeat == 0 else {}
+
+    contest.enter("a", lambda: Timing(0.5, 1.0, 1e-9), columns, beside)
+    contest.run()
+    shown = ("metric", "value", "method", "repeat", "cpu_s", "wall_s", "gap", "method_version")
+    assert [tuple(row[name] for name in shown) for row in rows.rows] == [
+        ("time", 0.5, "a", 0, 0.5, 1.0, 1e-9, "judged 0"),
+        ("setup_time", 0.25, "a", 0, 0.5, 1.0, 1e-9, "judged 0"),
+        ("time", 0.5, "a", 1, 0.5, 1.0, 1e-9, "judged 1"),
+    ]
 
 
 def test_methods_take_turns_and_slow_ones_run_less_often():
-    order = lane_of({"fast": (0.1, "fast"), "slow": (9.0, "slow")}, 3, 10.0)
+    order = turns_of({"fast": (0.1, "fast"), "slow": (9.0, "slow")}, 3, 10.0)
     assert order == [("fast", 0), ("slow", 0), ("fast", 1), ("fast", 2)]
 
 
 def test_the_calls_of_a_method_share_its_budget():
-    order = lane_of({"a": (1.0, "m"), "b": (1.0, "m"), "c": (1.0, "n")}, 5, 4.0)
+    order = turns_of({"a": (1.0, "m"), "b": (1.0, "m"), "c": (1.0, "n")}, 5, 4.0)
     assert [name for name, _ in order].count("a") == 2
     assert [name for name, _ in order].count("c") == 4
 
 
 def test_a_method_that_is_not_available_has_one_turn():
-    assert lane_of({"a": (float("nan"), "a")}, 5, 10.0) == [("a", 0)]
+    (row,) = contest_of({"a": (float("nan"), "a")}, 5, 10.0)
+    assert (row["repeat"], row["value"], row["cpu_s"], row["wall_s"]) == (0, None, None, None)
 
 
 class Millisecond:

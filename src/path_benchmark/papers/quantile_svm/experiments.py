@@ -18,6 +18,7 @@ from __future__ import annotations
 import resource
 import sys
 from collections.abc import Iterator
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -43,7 +44,7 @@ from ...runs.judging import (
 )
 from ...runs.paper import Paper
 from ...runs.rows import Rows, or_none
-from ...runs.timing import Lane, Timing, stopwatch
+from ...runs.timing import Contest, Timing, stopwatch
 from ...settings import (
     Count,
     Counts,
@@ -429,12 +430,12 @@ def _sample(cell: Cell, n: int) -> Part:
 @PAPER.experiment(lane="timing", settings=Timings)
 def timing(cell: Cell, rows: Rows, report: Report) -> None:
     """Time all methods in turn in one process, with one BLAS thread; every repeat is a row."""
-    contest = _Contest(cell, _parts(cell).train, rows)
-    contest.warm_up()
-    lane = Lane(cell.settings.repeats, BUDGET_S, report)
-    contest.enter(lane)
-    lane.run()
-    _certified(contest.path, rows)
+    methods = _Methods(cell, _parts(cell).train, rows)
+    methods.warm_up()
+    contest = Contest(rows, cell.settings.repeats, BUDGET_S, report)
+    methods.enter(contest)
+    contest.run()
+    _certified(methods.path, rows)
 
 
 @PAPER.experiment(lane="timing", settings=Timings)
@@ -474,8 +475,8 @@ def _few_of_each_class(part: Part, n: int) -> Part:
     return Part(part.X[rows], y[rows])
 
 
-class _Contest:
-    """The path and the solvers, timed on the same arrays."""
+class _Methods:
+    """The path and the solvers, on the same arrays."""
 
     def __init__(self, cell: Cell, train: Part, rows: Rows) -> None:
         self.cell, self.train, self.rows = cell, train, rows
@@ -493,19 +494,20 @@ class _Contest:
         for name in set(self.cell.settings.methods) & set(solvers.BASELINES):
             solvers.solve(name, _objective(self.cell, small).at(0.3))
 
-    def enter(self, lane: Lane) -> None:
+    def enter(self, contest: Contest) -> None:
         """Enter the path, and each other method at each tau; the path comes first."""
-        lane.add(self._find_path, self._record_path, "path")
+        contest.enter(
+            "path", self._find_path, lambda _, t: {"n_breakpoints": len(t.result.breakpoints)}
+        )
+        readings = {"recover": self._recover, "recover_w": self._recover_w}
         for method in self.cell.settings.methods:
             for tau in self.cell.settings.taus:
                 if method == "recover":
-                    self._add(lane, "recover", tau, self._recover)
-                    self._add(lane, "recover_w", tau, self._recover_w)
+                    for name, read in readings.items():
+                        contest.enter(name, partial(read, tau), partial(self._judge_path, tau))
                 elif method != "path":
-                    self._add(lane, method, tau, self._solve)
-
-    def _add(self, lane: Lane, method: str, tau: float, call: Any) -> None:
-        lane.add(lambda: call(method, tau), lambda *r: self._record(method, tau, *r), method)
+                    call, judged = partial(self._solve, method, tau), partial(self._judge, method)
+                    contest.enter(method, call, partial(judged, tau), _set_up)
 
     def _find_path(self) -> Timing:
         """Time the call with its default check; the first time also without it."""
@@ -517,10 +519,10 @@ class _Contest:
         self.path = timing.result
         return timing
 
-    def _recover(self, method: str, tau: float) -> Timing:
+    def _recover(self, tau: float) -> Timing:
         return stopwatch(lambda: self.path.dual(tau), shortest_s=0.005)
 
-    def _recover_w(self, method: str, tau: float) -> Timing:
+    def _recover_w(self, tau: float) -> Timing:
         return stopwatch(lambda: (self.path.coef(tau), self.path.intercept(tau)), shortest_s=0.005)
 
     def _solve(self, method: str, tau: float) -> Timing:
@@ -540,24 +542,21 @@ class _Contest:
             self._bounds[tau] = judge(self.objective.at(tau), answer).dual
         return self._bounds[tau]
 
-    def _record_path(self, repeat: int, timing: Timing) -> None:
-        size = len(timing.result.breakpoints)
-        columns = {"method": "path", "repeat": repeat, "n_breakpoints": size, **timing.seconds}
-        self.rows.add("time", timing.cpu_s, **columns)
+    def _judge_path(self, tau: float, repeat: int, timing: Timing) -> dict[str, Any]:
+        """Return the columns of a solution that was read from the path."""
+        verdict = judge(self.objective.at(tau), answer_of(self.path, tau))
+        return {"hyper_parameters": {"tau": tau}, **verdict_columns(verdict)}
 
-    def _record(self, method: str, tau: float, repeat: int, timing: Timing) -> None:
-        """Record a repeat with the judge's verdict on its answer."""
-        problem, answer = self.objective.at(tau), timing.result
-        columns = {"repeat": repeat, "hyper_parameters": {"tau": tau}}
-        if method.startswith("recover"):
-            verdict = judge(problem, answer_of(self.path, tau))
-            columns |= {"method": method, **timing.seconds, **verdict_columns(verdict)}
-        else:
-            verdict = judge(problem, answer, lower_bound=self._bound(tau))
-            columns |= solver_columns(method, answer, verdict)
-        self.rows.add("time", or_none(timing.cpu_s), **columns)
-        if repeat == 0 and isinstance(answer, Answer) and answer.setup_cpu_s > 0.0:
-            self.rows.add("setup_time", answer.setup_cpu_s, **columns)
+    def _judge(self, method: str, tau: float, repeat: int, timing: Timing) -> dict[str, Any]:
+        """Return the columns of a solver's answer."""
+        verdict = judge(self.objective.at(tau), timing.result, lower_bound=self._bound(tau))
+        return {"hyper_parameters": {"tau": tau}, **solver_columns(method, timing.result, verdict)}
+
+
+def _set_up(repeat: int, timing: Timing) -> dict[str, float]:
+    """Return what it cost to convert the data, the first time."""
+    setup = timing.result.setup_cpu_s
+    return {"setup_time": setup} if repeat == 0 and setup > 0.0 else {}
 
 
 # ---------------------------------------------------------------- probabilities

@@ -24,7 +24,7 @@ from ...runs.exploring import LINE, moving_lines
 from ...runs.judging import add_given_certificate
 from ...runs.paper import Paper
 from ...runs.rows import Rows, or_none
-from ...runs.timing import Lane, Timing, stopwatch
+from ...runs.timing import Contest, Timing, stopwatch
 from ...settings import Count, Positive, Positives, Settings
 from .models import CLASSIFICATION, REGRESSION, Data, Model
 from .rivals import rivals, worst_gap_and_kkt
@@ -108,16 +108,13 @@ def _compare(cell: Cell, model: Model, rows: Rows, report: Report) -> None:
     for name, (t, value) in moving_lines(path, DRAWN_NODES, points).items():
         rows.add_curve(f"{LINE}: {name}", t, value, method="path", **columns)
     problems = {t: model.problem(data, path, t) for t in points}
-    lane = Lane(settings.repeats, settings.budget_s, report)
-
-    def add_path(repeat: int, timing: Timing) -> None:
-        rows.add("time", timing.cpu_s, **carried, **timing.seconds, repeat=repeat)
-
-    lane.add(partial(stopwatch, lambda: model.path(data), SHORTEST_TIMING_S), add_path, "path")
+    contest = Contest(rows, settings.repeats, settings.budget_s, report)
+    timed = partial(stopwatch, lambda: model.path(data), SHORTEST_TIMING_S)
+    contest.enter("path", timed, lambda *_: carried)
     for rival in rivals(model, data, problems):
-        add_solver(rival, problems, settings, rows, lane)
+        add_solver(rival, problems, settings, rows, contest)
     rows.add("grid_gap", path_gap(path, model, data, problems), **carried)
-    lane.run()
+    contest.run()
 
 
 def grid(path: Any, count: int) -> list[float]:
@@ -149,9 +146,9 @@ def path_gap(path: Any, model: Model, data: Data, problems: dict[float, Problem]
 
 
 def add_solver(
-    rival: Any, problems: dict[float, Problem], settings: Grid, rows: Rows, lane: Lane
+    rival: Any, problems: dict[float, Problem], settings: Grid, rows: Rows, contest: Contest
 ) -> None:
-    """Add a solver to the lane at the loosest tolerance that reaches the gap at every point.
+    """Enter a solver in the contest at the loosest tolerance that reaches the gap at every point.
 
     If no tolerance does, or the grid takes too long, a row with the reason is added instead.
     """
@@ -182,7 +179,4 @@ def add_solver(
         result = rival.grid(points, tolerance)
         return Timing(factor * result.cpu_s, factor * result.wall_s, None)
 
-    def record(repeat: int, timing: Timing) -> None:
-        rows.add("time", timing.cpu_s, **columns, **accuracy, **timing.seconds, repeat=repeat)
-
-    lane.add(call, record, rival.name)
+    contest.enter(rival.name, call, lambda *_: columns | accuracy)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations, pairwise
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -37,7 +37,7 @@ from ...runs.exploring import add_exploration
 from ...runs.judging import add_certificate, add_oracle_comparison, describe
 from ...runs.paper import Paper
 from ...runs.rows import Rows, or_none
-from ...runs.timing import Lane, Timing
+from ...runs.timing import Contest, Timing
 from ...settings import Count, Counts, NotNegative, Positive, Positives, Settings
 from ...solvers import Answer, Stopwatch, smo
 from .data import prepare
@@ -394,41 +394,37 @@ def follow_smo(
 # ---------------------------------------------------------------- the timing lane
 
 
-class Contest:
-    """Path and SMO on the same task; every repeat becomes a row.
+class PathAndSmo(Contest):
+    """A contest of path and SMO on the same task.
 
     Parameters
     ----------
     task : Task
-    rows : Rows
     settings : Timed
     start : (n,) array
         Solution at the first weights, from which SMO begins.
+    rows, report : Rows, callable
     """
 
-    def __init__(self, task: Task, rows: Rows, settings: Timed, start: np.ndarray) -> None:
-        self.task, self.rows, self.settings, self.start = task, rows, settings, start
-        self.lane: Lane
+    def __init__(
+        self, task: Task, settings: Timed, start: np.ndarray, rows: Rows, report: Report
+    ) -> None:
+        super().__init__(rows, settings.repeats, BUDGET_S, report)
+        self.task, self.settings, self.start = task, settings, start
         self.weights: dict[str, Sequence[np.ndarray]] = {}
         self._certified: dict[str, dict[str, Any]] = {}
-
-    def run(self, report: Report, enter: Callable[[Contest], None]) -> None:
-        """Let ``enter`` enter the methods, and time them all in turns."""
-        self.lane = Lane(self.settings.repeats, BUDGET_S, report)
-        enter(self)
-        self.lane.run()
 
     def solvers(self, name: str, cold: bool = False) -> list[Method]:
         """List the SMO methods of a name; a cold start has no seeding."""
         wanted = [(s.tolerance, "none" if cold else s.seeding) for s in self.settings.solvers]
         return [Method(name, *pair) for pair in dict.fromkeys(wanted)]
 
-    def add_path(self, name: str, call: Callable[[], Timing]) -> None:
-        """Add a path; the first that is added must come before SMO, which needs its weights."""
-        self.lane.add(call, lambda *r: self._record_path(name, *r), name)
+    def enter_path(self, name: str, call: Callable[[], Timing]) -> None:
+        """Enter a path; the first that is entered must come before SMO, which needs its weights."""
+        self.enter(name, call, partial(self._judge_path, name), _kernel_time)
 
-    def add_smo(self, name: str, cold: bool = False, clear_cache: bool = False) -> None:
-        """Add SMO through ``self.weights[name]`` in every variant of the settings."""
+    def enter_smo(self, name: str, cold: bool = False, clear_cache: bool = False) -> None:
+        """Enter SMO through ``self.weights[name]`` in every variant of the settings."""
         start = None if cold else self.start
         for method in self.solvers(name, cold):
 
@@ -436,23 +432,20 @@ class Contest:
                 weights, limit = self.weights[method.name], self.settings.limit_s
                 return follow_smo(self.task, start, weights, method, limit, clear_cache)
 
-            self.lane.add(call, lambda *r, m=method: self._record_smo(m, *r), method)
+            self.enter(name, call, partial(self._judge_smo, method), group=method)
 
-    def _record_path(self, name: str, repeat: int, timing: Timing) -> None:
-        """Judge the first round's paths, and write the time down beside what was found."""
+    def _judge_path(self, name: str, repeat: int, timing: Timing) -> dict[str, Any]:
+        """Judge the first round's paths; return the columns of all rounds."""
         run = timing.result
         if name not in self._certified:
             self._certified[name] = certificates(self.rows, name, run.paths)
             self.rows.add("updates", len(run.paths), method=name)
             self.rows.add("columns", run.columns, method=name)
-        columns = {"method": name, "repeat": repeat, "cpu_s": timing.cpu_s}
-        columns |= {"wall_s": timing.wall_s, **self._certified[name]}
-        self.rows.add("time", timing.cpu_s, **columns)
-        if run.kernel_cpu_s:
-            self.rows.add("kernel_time", run.kernel_cpu_s, **columns)
         run.paths.clear()  # they hold every breakpoint's duals
+        return self._certified[name]
 
-    def _record_smo(self, method: Method, repeat: int, timing: Timing) -> None:
+    def _judge_smo(self, method: Method, repeat: int, timing: Timing) -> dict[str, Any]:
+        """Return how the run ended, and in the first round its worst verdict."""
         run = timing.result
         hyper = {"tolerance": method.tolerance, "seeding": method.seeding}
         hyper |= {"solves": run.wanted, "solved": run.done, "iterations": run.iterations}
@@ -467,9 +460,12 @@ class Contest:
             verdicts = [self.task.judge(*answer) for answer in run.answers]
             for name in ("kkt", "gap", "rounding"):
                 columns[name] = or_none(max(getattr(v, name) for v in verdicts))
-        columns |= {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s, "hyper_parameters": hyper}
-        columns |= {"method": method.name, "method_version": smo.version(), "repeat": repeat}
-        self.rows.add("time", timing.cpu_s, **columns)
+        return {**columns, "hyper_parameters": hyper, "method_version": smo.version()}
+
+
+def _kernel_time(repeat: int, timing: Timing) -> dict[str, float]:
+    seconds = timing.result.kernel_cpu_s
+    return {"kernel_time": seconds} if seconds else {}
 
 
 def certificates(rows: Rows, method: str, paths: Sequence[Any]) -> dict[str, Any]:
@@ -541,20 +537,19 @@ def online(cell: Cell, rows: Rows, report: Report) -> None:
     task = Task(stream, cell.common)
     describe(rows, parts)
     warm_up()
-    contest = Contest(task, rows, cell.settings, task.base(weights[0]).dual(1.0))
+    start = task.base(weights[0]).dual(1.0)
+    contest = PathAndSmo(task, cell.settings, start, rows, report)
     contest.weights = {"smo": weights, "smo_given": weights}
 
     def path(check: str = "ignore", clear: bool = True) -> Timing:
         return follow_path(task, task.base(weights[0], check), weights, clear)
 
-    def enter(contest: Contest) -> None:
-        contest.add_path("path", path)
-        contest.add_path("path_checked", lambda: path("warn"))
-        contest.add_smo("smo", clear_cache=True)
-        contest.add_path("path_given", lambda: path(clear=False))
-        contest.add_smo("smo_given")
-
-    contest.run(report, enter)
+    contest.enter_path("path", path)
+    contest.enter_path("path_checked", lambda: path("warn"))
+    contest.enter_smo("smo", clear_cache=True)
+    contest.enter_path("path_given", lambda: path(clear=False))
+    contest.enter_smo("smo_given")
+    contest.run()
 
 
 @PAPER.experiment(lane="timing", settings=Growth, each="sizes")
@@ -569,19 +564,17 @@ def growth(cell: Cell, rows: Rows, report: Report) -> None:
     task = Task(parts.train, cell.common)
     warm_up()
 
-    def record(repeat: int, timing: Timing) -> None:
+    def columns(repeat: int, timing: Timing) -> dict[str, Any]:
         (path,) = timing.result.paths
         if repeat == 0:
             carried = certificates(rows, "path", [path])
             active = on_margin(path, weights, np.linspace(0.0, 1.0, 21))
             rows.add("margin_samples", np.mean(active), method="path", **carried)
-        seconds = {"cpu_s": timing.cpu_s, "wall_s": timing.wall_s}
-        columns = {"repeat": repeat, "n_breakpoints": len(path.breakpoints), **seconds}
-        rows.add("time", timing.cpu_s, method="path", **columns)
+        return {"n_breakpoints": len(path.breakpoints)}
 
-    lane = Lane(settings.repeats, BUDGET_S, report)
-    lane.add(lambda: follow_path(task, task.base(weights[0]), weights), record, "path")
-    lane.run()
+    contest = Contest(rows, settings.repeats, BUDGET_S, report)
+    contest.enter("path", lambda: follow_path(task, task.base(weights[0]), weights), columns)
+    contest.run()
 
 
 # ---------------------------------------------------------------- covariate shift
@@ -611,7 +604,8 @@ def shift(cell: Cell, rows: Rows, report: Report) -> None:
     ends = importance_weights(cell, parts, rows)
     task = Task(parts.train, cell.common)
     warm_up()
-    contest = Contest(task, rows, cell.settings, task.base(ends[0]).dual(1.0))
+    start = task.base(ends[0]).dual(1.0)
+    contest = PathAndSmo(task, cell.settings, start, rows, report)
     contest.weights = {
         "smo_grid": _line(ends, np.linspace(0.0, 1.0, cell.settings.grid + 1)),
         "smo_end": ends,
@@ -632,15 +626,13 @@ def shift(cell: Cell, rows: Rows, report: Report) -> None:
         run.add(path, *ends)
         return Timing(watch.cpu_s, watch.wall_s, run)
 
-    def enter(contest: Contest) -> None:
-        contest.add_path("path", path)
-        contest.add_path("path_checked", lambda: path("warn"))
-        contest.add_path("path_whole", whole)
-        for name in ("smo_breakpoints", "smo_grid", "smo_end"):
-            contest.add_smo(name)
-        contest.add_smo("smo_cold", cold=True)
-
-    contest.run(report, enter)
+    contest.enter_path("path", path)
+    contest.enter_path("path_checked", lambda: path("warn"))
+    contest.enter_path("path_whole", whole)
+    for name in ("smo_breakpoints", "smo_grid", "smo_end"):
+        contest.enter_smo(name)
+    contest.enter_smo("smo_cold", cold=True)
+    contest.run()
 
 
 @PAPER.experiment(settings=Costs, each="costs")
@@ -775,7 +767,8 @@ def regression(cell: Cell, rows: Rows, report: Report) -> None:
     task = Task(parts.train, cell.common, cell.settings.epsilon)
     uniform = np.full(task.n, cell.value)
     warm_up()
-    contest = Contest(task, rows, cell.settings, task.base(uniform).dual(1.0))
+    start = task.base(uniform).dual(1.0)
+    contest = PathAndSmo(task, cell.settings, start, rows, report)
 
     def path(check: str = "ignore") -> Timing:
         if "smo" in contest.weights:
@@ -783,12 +776,10 @@ def regression(cell: Cell, rows: Rows, report: Report) -> None:
         timing, contest.weights["smo"] = _reweight_until_settled(task, uniform, cell, rows)
         return timing
 
-    def enter(contest: Contest) -> None:
-        contest.add_path("path", path)
-        contest.add_path("path_checked", lambda: path("warn"))
-        contest.add_smo("smo")
-
-    contest.run(report, enter)
+    contest.enter_path("path", path)
+    contest.enter_path("path_checked", lambda: path("warn"))
+    contest.enter_smo("smo")
+    contest.run()
 
 
 def _reweight_until_settled(

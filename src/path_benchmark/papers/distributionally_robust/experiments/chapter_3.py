@@ -33,7 +33,7 @@ from ....solvers.programmes import Solution
 from .. import tuning as tune
 from ..tuning import Fitted, Line, Model
 from ..worst_case import least_rho
-from .seconds import Contest, Times
+from .seconds import GridTimes, Times
 from .shared import (
     PAPER,
     Floats,
@@ -301,7 +301,7 @@ def regression_times(cell: Cell, rows: Rows, report: Report) -> None:
     """Tables 3.1 and 3.2: seconds of five-fold cross-validation of DrLAD, by size of grid."""
     part = split_of(cell).train
     rows.add("n", len(part.y), method="data")
-    Contest(cell, rows, part).run(_drlad_grids(cell, part), report)
+    GridTimes(cell, rows, part).run(_drlad_grids(cell, part), report)
 
 
 @PAPER.experiment(lane="timing", settings=Times)
@@ -310,10 +310,10 @@ def lam2_times(cell: Cell, rows: Rows, report: Report) -> None:
     part, model = split_of(cell).train, tune.deviations("drlad")
     along_s = _drlad_grids(cell, part)
     grids = [(model, _crossed(lines), hyper) for _, lines, hyper in along_s]
-    contest = Contest(cell, rows, part)
-    worst = _apart(contest, along_s[-1], grids[-1])
+    times = GridTimes(cell, rows, part)
+    worst = _apart(times, along_s[-1], grids[-1])
     rows.add("lines_apart", worst, method="path", hyper_parameters=grids[-1][2])
-    contest.run(grids, report)
+    times.run(grids, report)
 
 
 def _crossed(lines: Sequence[Line]) -> list[Line]:
@@ -323,14 +323,14 @@ def _crossed(lines: Sequence[Line]) -> list[Line]:
     return tune.lines_over(lines[0].vary, lines[0].values, fixed, across)
 
 
-def _apart(contest: Contest, *grids: NamedGrid) -> float:
+def _apart(times: GridTimes, *grids: NamedGrid) -> float:
     """Return how far, relatively, objectives on lines and on those that cross them differ.
 
     Not coefficients or errors: a bias need not be unique.
     """
     worst = 0.0
-    for fit, _ in contest.folds:
-        X, y = contest.part.X[fit], contest.part.y[fit]
+    for fit, _ in times.folds:
+        X, y = times.part.X[fit], times.part.y[fit]
         one, other = (_objectives(model, lines, X, y) for model, lines, _ in grids)
         worst = max(worst, float(np.max(np.abs(one - other.T) / other.T)))
     return worst

@@ -23,7 +23,7 @@ from ....settings import Count, Counts, NotNegative, Positive, Positives
 from .. import tuning as tune
 from ..tuning import Line
 from .chapter_3 import deviation_models
-from .seconds import Contest, Times
+from .seconds import GridTimes, Times
 from .shared import (
     PAPER,
     Floats,
@@ -159,7 +159,7 @@ def noisy_margins(cell: Cell, rows: Rows, report: Report) -> None:
 def margin_times(cell: Cell, rows: Rows, report: Report) -> None:
     """Tables 4.1 and 4.2: seconds of five-fold cross-validation of the DM-DrSVM, by size."""
     part = split_of(cell).train
-    Contest(cell, rows, part).run(_double_margin_grids(cell, part), report)
+    GridTimes(cell, rows, part).run(_double_margin_grids(cell, part), report)
 
 
 @PAPER.experiment(lane="timing", settings=Times)
@@ -170,4 +170,4 @@ def linear_times(cell: Cell, rows: Rows, report: Report) -> None:
     models, name = (deviation_models, "l1_lad") if regressed else (margin_models, "l1_svm")
     sizes = cell.settings.sizes
     grids = [(*models(cell, part, n, 1)[name], {"points": n, "model": name}) for n in sizes]
-    Contest(cell, rows, part).run(grids, report)
+    GridTimes(cell, rows, part).run(grids, report)

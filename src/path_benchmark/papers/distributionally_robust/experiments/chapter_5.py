@@ -29,7 +29,7 @@ from .. import tuning as tune
 from .. import with_rho as cone
 from ..tuning import Line, Model
 from ..worst_case import bound, worst_distribution
-from .seconds import Contest, Times
+from .seconds import GridTimes, Times
 from .shared import PAPER, Grid, NamedGrid, add_sizes, auc, choose, choose_on, compare, split_of
 
 # Kernels to try for Table 5.3, whose text names none; of d features.
@@ -219,4 +219,4 @@ def _double_margin(cell: Cell, size: int) -> tuple[Model, list[Line]]:
 def kernel_times(cell: Cell, rows: Rows, report: Report) -> None:
     """Table 5.1: seconds of five-fold cross-validation of the DM-KSVM, by size of grid."""
     part = split_of(cell, n=cell.value, noise=cell.settings.noise).train
-    Contest(cell, rows, part).run(_double_margin_grids(cell), report)
+    GridTimes(cell, rows, part).run(_double_margin_grids(cell), report)

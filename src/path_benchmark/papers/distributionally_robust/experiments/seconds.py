@@ -28,7 +28,7 @@ class Times(Grids):
     samples: dict[str, int]
 
 
-class Contest:
+class GridTimes:
     """Seconds of cross-validation: whole paths beside solvers at the points of the same grids.
 
     A solver's seconds at a point don't depend on the grid, so that each point of all grids is timed
