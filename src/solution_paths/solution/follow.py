@@ -16,7 +16,7 @@ from ..errors import NoOptimum, PathError, PathWarning
 from ..homotopy.run import Homotopy, Unlimited
 from ..homotopy.start import Misfit, starting_places
 from ..homotopy.statement import ParametricKKT, read
-from ..homotopy.tolerances import BLUR, NEGLIGIBLE
+from ..homotopy.tolerances import BLUR, NEGLIGIBLE, SINGULAR
 from ..homotopy.track import Track
 from ..kernels.centring import about_columns
 from ..problem import Line, Problem, along
@@ -509,7 +509,7 @@ def followed_to_infinity(
     """Follow an unbounded path until it has no event far beyond its last breakpoint."""
     followed: Followed | None = None
     downwards: Followed | None = None
-    start = stated(model, t0)
+    moving, start = False, stated(model, t0)
     if start.penalty is not None:
         line = along(model, t0, t0 + FARTHER_END * max(abs(t0), 1.0), start)
         statement = read(line, face)
@@ -540,11 +540,31 @@ def followed_to_infinity(
             return downwards or Followed.of(line, statement, track, lost=failure)
         last = t0 + (track.t[-2, 0] + track.t[-2, 1])
         ray = bool(line.t1 >= RAY_CLEARANCE * abs(last)) and (last > t0 or distance == FARTHER_END)
+        if moving and not ray:
+            break  # breakpoints up to the second end: keep the result of the first attempt
         followed = Followed.of(line, statement, track, bool(ray or last == t0))
-        if ray:
+        moving = ray and not moving and not _rests(line, statement, track)
+        if ray and not moving:
             break
     assert followed is not None
     return followed
+
+
+def _rests(line: Line, statement: ParametricKKT, track: Track) -> bool:
+    """Tell whether weights rest on the last piece, which they do on a ray if only costs grow.
+
+    Speeds that a change of the data by `SINGULAR` explains are none, as duals move on a ray. It is
+    true where weights aren't recorded, or don't rest on rays.
+    """
+    if not line.settles or statement.face != "saddle":
+        return True
+    n, p = statement.rows_and_variables
+    weights = p - statement.free
+    begin, end = track.unknowns([len(track) - 2, len(track) - 1])
+    moved = np.abs((end - begin).sum(axis=0))
+    terms = moved[:n].max() * abs(statement.R).sum(axis=0)[:weights]
+    pulled = statement.ridge[:weights] * moved[n : n + weights]
+    return bool((pulled <= SINGULAR * terms).all())
 
 
 def _with_certified_part(lost: PathError, path: SolutionPath, falls: bool = False) -> PathError:

@@ -16,8 +16,10 @@ from solution_paths import (
     PathWarning,
     SolutionPath,
     elastic_net_path,
+    lasso_path,
     rlad_path,
     solution_path,
+    svm_path,
     svr_path,
 )
 from solution_paths.homotopy import statement as homotopy_statement
@@ -499,3 +501,44 @@ def test_a_path_without_an_event_whose_farther_walk_is_lost_is_an_error(monkeypa
     with pytest.raises(PathError, match="lost"):
         solution_path(model, 0.0, np.inf)
     assert ends == [2.0**40, 2.0**80]
+
+
+@pytest.mark.filterwarnings("ignore:The columns of X differ in scale")
+def test_no_breakpoint_is_too_far():
+    """Two pairs on two axes: each reaches its margin at C = 1 / (2 x^2), and w_j = 2 C x before."""
+    X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1e-9], [0.0, -1e-9]])
+    path = svm_path(X, [1, -1, 1, -1], C_max=np.inf)
+    np.testing.assert_allclose(path.breakpoints[:3], [0.0, 0.5, 5e17], rtol=1e-14)
+    np.testing.assert_allclose(path.breakpoints[3:], 5e17, rtol=1e-14)  # rounding parts a tie
+    np.testing.assert_allclose(path.coef([1e12, 1e18]), [[1.0, 1.0], [2e3, 1e9]], rtol=1e-14)
+    assert path.certify().ok
+
+
+def test_a_far_breakpoint_of_nearly_equal_columns_is_found():
+    """w moves on slowly beyond C = 1e3, where only the columns' difference gains anything."""
+    rng = np.random.default_rng(23)
+    Z = rng.normal(size=(23, 3))
+    X = np.column_stack([Z, Z[:, 0] * (1 + 1e-9 * rng.normal(size=23))])
+    y = np.where(X @ rng.normal(size=4) + 2 * rng.normal(size=23) > 0, 1, -1)
+    path = svm_path(X, y, C_max=np.inf)
+    assert path.breakpoints[-1] > 1e15
+    assert path.certify(at=[1e3, 1e6, 1e9]).ok
+    assert path.certify(at=[1e12, 1e15]).gap < 1e-9
+
+
+def test_rounding_of_data_makes_no_far_breakpoint():
+    """Duals balance rows of tenths up to their rounding, which would move w by 1e-17 C."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, size=(8, 2)) / 10
+    path = svr_path(X - X.mean(axis=0), rng.integers(0, 9, size=8) / 10, epsilon=0.1)
+    assert path.breakpoints[-1] == pytest.approx(5.0, rel=1e-12)
+    assert path.range == (0.0, np.inf)
+    assert path.certify().ok
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_a_lasso_begins_at_its_first_breakpoint_in_any_unit(unit):
+    """With orthogonal columns lam = |x_j.y|, and w_j = 0 from there on."""
+    path = lasso_path(unit * np.eye(3), np.array([3.0, 2.0, -5.0]), fit_intercept=False)
+    np.testing.assert_allclose(path.breakpoints, unit * np.array([0.0, 2.0, 3.0, 5.0]), rtol=1e-15)
+    assert not path.coef(1e30 * unit).any()
