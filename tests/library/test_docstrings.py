@@ -116,7 +116,7 @@ def test_the_table_of_defaults_is_of_the_whole_public_face():
     assert {
         "SolutionPath.certify",
         "Surface.certify",
-        "OutlierPath.certify",
+        "LeaveOneOut.error",
         "Curve.best",
     } <= owners
     # what ``of_class`` above rests on

@@ -14,9 +14,9 @@ from ..homotopy.statement import ParametricKKT
 from ..problem import Line, Problem
 from ..problem.branches import Branches, slope_at
 from ..validation import Floats, check_number
-from ..verify import Answer, judge, objectives
+from ..verify import Answer, objectives
 from ..verify.partitions import AtThreshold, at_threshold
-from ..verify.verdict import Certificate, Verdict
+from ..verify.verdict import Certificate
 from .model import Affine
 from .path import UNKNOWNS_JUDGED, SolutionPath
 from .points import Places, Points
@@ -61,6 +61,11 @@ class Jump(NamedTuple):
 @dataclass(frozen=True)
 class OutlierCertificate(Certificate):
     """A `Certificate` of conditional optimality, and how many points are local optima.
+
+    Each solution is judged as the optimum of the convex problem of its partition. Where samples are
+    at the threshold, all partitions of these are tested: a solution that is optimal for each is a
+    local optimum. A parameter at which the path jumps means the solution after the jump, or in the
+    view `OutlierPath.before` the one before.
 
     Attributes
     ----------
@@ -189,7 +194,16 @@ class OutlierPath(SolutionPath):
         view.points = replace(self.points, first=not self.falls)
         return view
 
-    if TYPE_CHECKING:  # one output: a number at one parameter
+    if TYPE_CHECKING:  # what is returned is known better: one output, and local optima
+
+        def certify(
+            self,
+            n_random: int = 100,
+            seed: int = 0,
+            at_breakpoints: bool | None = None,
+            at: float | Parameters | None = None,
+        ) -> OutlierCertificate:
+            """Judge solutions; see `SolutionPath.certify`."""
 
         @overload  # type: ignore[override]  # a call without t is an error
         def intercept(self, t: float) -> float: ...
@@ -269,7 +283,7 @@ class OutlierPath(SolutionPath):
         ([4], True)
         """
         ends = self._sides_of_jumps
-        parts = [objectives(*stated) for stated, _ in self._answers(ends.ravel(), np.empty(0))]
+        parts = [objectives(*each) for each in self._answers(ends.ravel(), np.empty(0))]
         values = np.concatenate(parts or [np.empty(0)]).reshape(2, -1)
         outlying = self.partitions.at(ends) != self.branches.main
         jumps = [
@@ -316,11 +330,6 @@ class OutlierPath(SolutionPath):
         check_number(t, self.parameter)
         return self._at_threshold(np.empty(0, dtype=np.int64), self._statement_parameters(t))[0]
 
-    def _problems(self, s: Floats) -> tuple[list[Problem], Answer]:
-        """Return the convex problems of the partitions at parameters, and the path's answer."""
-        ((stated, _),) = self._answers(np.empty(0, dtype=np.int64), s)
-        return stated
-
     def stated_at(self, t: float = MISSING) -> tuple[Problem, Answer]:
         """Return the convex problem of the partition at t, and the path's answer to it.
 
@@ -332,67 +341,29 @@ class OutlierPath(SolutionPath):
         >>> judge(*outlier_svm_path(X, y, C=1.0).stated_at(0.0)).status
         'holds'
         """
-        (problem,), answer = self._problems(self._statement_parameters(t))
-        return problem, answer.alone()
+        s = self._statement_parameters(t)
+        ((problems, answer),) = self._answers(np.empty(0, dtype=np.int64), s)
+        return problems[0], answer.alone()
 
     # -- certificate ---------------------------------------------------------------------------
 
-    def certify(
-        self,
-        n_random: int = 100,
-        seed: int = 0,
-        at_breakpoints: bool | None = None,
-        at: float | Parameters | None = None,
-    ) -> OutlierCertificate:
-        """Judge solutions by code that reads the statement and knows nothing of the walk.
-
-        Each solution is judged as the optimum of the convex problem of its partition. Where samples
-        are at the threshold, all partitions of these are tested: a solution that is optimal for
-        each is a local optimum.
-
-        Parameters
-        ----------
-        n_random, seed, at_breakpoints, at
-            See `SolutionPath.certify`; of the two solutions at a jump ``at`` means the one
-            after, in the view `before` the one before.
-
-        Examples
-        --------
-        >>> from solution_paths import outlier_svm_path
-        >>> X, y = [[-2.0], [-1.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1, 0]
-        >>> path = outlier_svm_path(X, y, C=1.0)
-        >>> path.certify(at=0.0).ok, path.certify(at=[0.0, 0.5]).n_points
-        (True, 2)
-        """
-        check_number(n_random, "n_random", least=0, whole=True)
-        check_number(seed, "seed", least=0, whole=True)
-        nodes, others = np.empty(0, dtype=np.int64), np.empty(0)
-        if at is not None:
-            others = self._statement_parameters(at)
-        else:
-            nodes, others = self._some(n_random, seed, at_breakpoints)
-        certificate = self._summary(*self._judged(nodes, others))
+    def _certificate(self, nodes: Places, others: Floats) -> OutlierCertificate:
+        """Return the certificate, and which points are local optima."""
+        certificate = super()._certificate(nodes, others)
         first, last = self._both_sides(np.unique(self.points.t[nodes]))
         optima = self._local_optima(first if self.falls else last, others)
         return OutlierCertificate(**(vars(certificate) | optima))
 
-    def _judged(self, nodes: Places, others: Floats, anew: bool = True) -> tuple[Floats, Verdict]:
-        """Return parameters, and the verdicts on recorded points, then on others."""
-        judged = [(t, judge(*stated)) for stated, t in self._answers(nodes, others)]
-        return np.concatenate([t for t, _ in judged]), Verdict.together(
-            [verdict for _, verdict in judged]
-        )
-
     def _answers(
-        self, nodes: Places, others: Floats
-    ) -> Iterator[tuple[tuple[list[Problem], Answer], Floats]]:
-        """Yield problems of partitions, answers and parameters, see `_unknowns`."""
+        self, nodes: Places, others: Floats, anew: bool = True
+    ) -> Iterator[tuple[list[Problem], Answer]]:
+        """Yield the convex problems of the partitions, always stated anew, and the answers."""
         for t, u, partitions in self._unknowns(nodes, others):
             w, v = self._read(u[:, self.statement.held], t)
             duals = self._within_bounds(self.statement.answer(u)[2][0].T.copy(), t, 0)
             partitions_at = zip(t.tolist(), partitions, strict=True)
             stated = [self.branches.problem(*pair) for pair in partitions_at]
-            yield (stated, Answer(w.T, v.T, [duals])), t
+            yield stated, Answer(w.T, v.T, [duals])
 
     def _unknowns(
         self, nodes: Places, others: Floats

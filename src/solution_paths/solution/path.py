@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..homotopy.run import Homotopy
 from ..validation import Floats, Labels, Rows, check_index, check_number
-from ..verify import judge
+from ..verify import Answer, judge
 from ..verify.verdict import Certificate, Verdict, summary
 from . import evaluation, plots, storage
 from .archive import File
@@ -451,7 +451,7 @@ class SolutionPath(RecordedPath):
         -------
         Certificate
             Whether it holds, fails or is undecided, and the worst violation and gap with their
-            parameters.
+            parameters. Of an `OutlierPath` an `OutlierCertificate`.
 
         Examples
         --------
@@ -462,11 +462,14 @@ class SolutionPath(RecordedPath):
         """
         check_number(n_random, "n_random", least=0, whole=True)
         check_number(seed, "seed", least=0, whole=True)
+        nodes: Places = np.empty(0, dtype=np.int64)
         if at is not None:
-            return self._summary(
-                *self._judged(np.empty(0, dtype=np.int64), self._statement_parameters(at))
-            )
-        return self._summary(*self._judged(*self._some(n_random, seed, at_breakpoints)))
+            return self._certificate(nodes, self._statement_parameters(at))
+        return self._certificate(*self._some(n_random, seed, at_breakpoints))
+
+    def _certificate(self, nodes: Places, others: Floats) -> Certificate:
+        """Return the certificate of recorded points and other parameters."""
+        return self._summary(*self._judged(nodes, others))
 
     def _some(self, n_random: int, seed: int, at_breakpoints: bool | None) -> tuple[Places, Floats]:
         """Return recorded points and other parameters to judge."""
@@ -498,12 +501,18 @@ class SolutionPath(RecordedPath):
 
         The problems are stated ``anew`` or, for a quick check, evaluated: see `Line.together`.
         """
-        s, verdicts = np.concatenate([self.points.t[nodes], others]), []
+        s = np.concatenate([self.points.t[nodes], others])
+        return s, Verdict.together([judge(*each) for each in self._answers(nodes, others, anew)])
+
+    def _answers(
+        self, nodes: Places, others: Floats, anew: bool = True
+    ) -> Iterator[tuple[Any, Answer]]:
+        """Yield the problems at the same parameters, and the answers to them, in blocks."""
+        s = np.concatenate([self.points.t[nodes], others])
         size = max(1, min(SOLUTIONS_JUDGED, UNKNOWNS_JUDGED // self.statement.size))
         for first in range(0, len(s), size):
             block = s[first : first + size]
-            verdicts.append(judge(self.line.together(block, anew), self._answer(block)))
-        return s, Verdict.together(verdicts)
+            yield self.line.together(block, anew), self._answer(block)
 
     def _summary(self, s: Floats, verdict: Verdict) -> Certificate:
         return summary(self.scale.value(s), verdict)
