@@ -464,3 +464,17 @@ def test_solvers_that_no_path_was_timed_beside_have_seconds_and_no_ratio():
     assert table["times the path's"].isna().all()
     assert list(outputs.measures["speeds"](study, "regression_times", "piqp")) == []
     assert list(outputs.measures["speeds"](made_up.study_of(made), "regression_times", "piqp"))
+
+
+def test_a_table_of_times_says_which_solvers_stopped_before_their_tolerance():
+    made = made_up.STUDIES["quantile_svm"]()
+    notes = get_outputs("quantile_svm").frames["stopped_early"]
+    assert notes(made_up.study_of(made)) == []
+    results = made.frames()[0]
+    times = (results["experiment"] == "timing") & (results["metric"] == "time")
+    first = results.index[times & (results["method"] == "liblinear")][:2]
+    message = "stopped at its limit of 300 passes, above its tolerance"
+    results.loc[first, ["status", "message"]] = "inaccurate", message
+    assert notes(made_up.study_of(made, results)) == [
+        f"Diabetes: LIBLINEAR was inaccurate in 2 of 9 runs ({message})."
+    ]
