@@ -93,7 +93,9 @@ def told(study):
             own = study.showing(tables[table.name])
             lines[f"{table.name} heading"] = own.titled(table.heading, table.experiments)
             notes = outputs.frames[table.notes_from] if table.notes_from else lambda *_, **__: []
-            said = [*notes(own, **table.options), *study.failures(*table.experiments)]
+            said = [*notes(own, **table.options)]
+            said += own.inaccurate(outputs.names, *table.experiments)
+            said += study.failures(*table.experiments)
             lines[f"{table.name} notes"] = " | ".join(said)
     claims = outputs.all_claims(study)
     for claim in claims.itertuples():

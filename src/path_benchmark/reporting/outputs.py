@@ -306,6 +306,7 @@ class Outputs:
         more = [*more, *frame.attrs.get("notes", [])]
         notes = [*table.notes, *more, *_data_note(table.experiments, part, splits=True)]
         if table.experiments or name == "table_metrics":
+            notes += part.inaccurate(self.names, *table.experiments)
             notes += study.failures(*table.experiments)
         notes += [text for text in [made(part, table.experiments)] if text]
         heading = part.titled(table.heading, table.experiments)

@@ -166,6 +166,18 @@ class Study:
         order = np.argsort(points["x"].to_numpy(), kind="stable")
         return points["x"].to_numpy()[order], points["y"].to_numpy()[order]
 
+    def inaccurate(self, names: Mapping[str, str], *experiments: str) -> list[str]:
+        """Say of methods, called by their ``names``, how many numbers are inaccurate, and why."""
+        rows = self._numbers[self._numbers["experiment"].isin(experiments)]
+        bad = rows[rows["status"] == "inaccurate"]
+        every = rows.groupby(["experiment", "method"]).size()
+        return [
+            f"Of {count(every[experiment, method], 'number')} of {names.get(method, method)} "
+            f"({experiment}) {len(part)} {'are' if len(part) > 1 else 'is'} inaccurate: "
+            f"{short(part['message'].iloc[0], 120)}."
+            for (experiment, method), part in bad.groupby(["experiment", "method"], sort=False)
+        ]
+
     def failures(self, *experiments: str) -> list[str]:
         """List each kind of failure in some experiments (in all, if none is named)."""
         bad = self.results[~self.results["status"].isin(["ok", "inaccurate", "censored"])]

@@ -466,15 +466,18 @@ def test_solvers_that_no_path_was_timed_beside_have_seconds_and_no_ratio():
     assert list(outputs.measures["speeds"](made_up.study_of(made), "regression_times", "piqp"))
 
 
-def test_a_table_of_times_says_which_solvers_stopped_before_their_tolerance():
+def test_notes_say_how_many_numbers_of_which_method_are_inaccurate():
     made = made_up.STUDIES["quantile_svm"]()
-    notes = get_outputs("quantile_svm").frames["stopped_early"]
-    assert notes(made_up.study_of(made)) == []
+    names = get_outputs("quantile_svm").names
+    assert made_up.study_of(made).inaccurate(names, "timing") == []
     results = made.frames()[0]
     times = (results["experiment"] == "timing") & (results["metric"] == "time")
     first = results.index[times & (results["method"] == "liblinear")][:2]
     message = "stopped at its limit of 300 passes, above its tolerance"
     results.loc[first, ["status", "message"]] = "inaccurate", message
-    assert notes(made_up.study_of(made, results)) == [
-        f"Diabetes: LIBLINEAR was inaccurate in 2 of 9 runs ({message})."
-    ]
+    study = made_up.study_of(made, results)
+    # nine times and a set-up
+    told = f"Of 10 numbers of LIBLINEAR (timing) 2 are inaccurate: {message}."
+    assert study.inaccurate(names, "timing", "path") == [told]
+    assert study.inaccurate(names, "path") == []
+    assert told in made_up.told(study)["table_2_times notes"]

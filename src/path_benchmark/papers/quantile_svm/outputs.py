@@ -14,8 +14,8 @@ from ...reporting import verdicts
 from ...reporting.check import where
 from ...reporting.claims import Case
 from ...reporting.explorer import Explorer, explorer_of
-from ...reporting.formats import count, significant
 from ...reporting.formats import seconds as seconds_of
+from ...reporting.formats import significant
 from ...reporting.outputs import Outputs
 from ...reporting.pivots import shown
 from ...reporting.study import Study, hyper, mean, short
@@ -115,18 +115,6 @@ def table_2(study: Study) -> pd.DataFrame:
             rows.append(compared(name, text, *pair, verdicts.NOT_COMPARABLE))
         rows.append(_kink_row(study, dataset))
     return comparison([r for r in rows if not (np.isnan(r["paper"]) and np.isnan(r["ours"]))])
-
-
-@OUTPUTS.frame
-def stopped_early(study: Study) -> list[str]:
-    """Say below a table of times which solvers stopped before their tolerance, and how often."""
-    times = study.only(experiment="timing", metric="time")
-    return [
-        f"{study.name(dataset)}: {OUTPUTS.names[method]} was inaccurate in {len(inaccurate)} of "
-        f"{count(len(rows), 'run')} ({short(inaccurate['message'].iloc[0], 120)})."
-        for (dataset, method), rows in times.groupby(["dataset", "method"], sort=False)
-        if len(inaccurate := rows[rows["status"] == "inaccurate"])
-    ]
 
 
 @OUTPUTS.frame
