@@ -7,14 +7,19 @@ Clarabel on the same statement (tolerance 1e-9), and by scikit-learn's solver of
 default tolerance; some of them are timed, and multiplied. A grid has 100 responses for each new
 row, each refitted by the walk from nothing. A conditional cutoff is also searched by bisection,
 each step a quantile regression by HiGHS or, with a kernel, Clarabel; and taken from MAPIE, if that
-is installed, whose kernels raise NotImplementedError.
+is installed, whose kernels raise NotImplementedError. Decisions of an SVM without each row are also
+taken from n refits by LIBSVM and, if it is installed (`pip install torch torchkm`, CPU), TorchKM.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import time
+import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import clarabel
@@ -22,7 +27,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.dummy import DummyRegressor
-from sklearn.linear_model import Lasso, QuantileRegressor
+from sklearn.linear_model import Lasso, LogisticRegression, QuantileRegressor
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, SVR
 
@@ -87,6 +92,82 @@ def leave_one_out(n: int) -> None:
         print(f"{name}: {own:.2f} s, {found.n_lines} lines, {found.n_events} events; {told}")
 
 
+def curves(n: int) -> None:
+    """Print what the leave-one-out error of a whole path costs beside n paths."""
+    X, y = samples(n)
+    for name, (path, t, _) in models(n).items():
+        target = np.sign(y) if "SVM" in name else y
+        begin = time.process_time()
+        curve = sp.leave_one_out_curve(path, target)
+        own = time.process_time() - begin
+        begin = time.process_time()
+        for row in range(SOME):
+            rest = np.arange(n) != row
+            problem_path(name, X[rest], target[rest], path)
+        paths = n * (time.process_time() - begin) / SOME
+        single = sp.leave_one_out(path, t).error(target)
+        print(
+            f"curve, {name}: {own:.2f} s, {paths / own:.1f} times as long by n paths, off "
+            f"{abs(float(curve(t)) - single):.0e}"
+        )
+
+
+def problem_path(name: str, X: np.ndarray, y: np.ndarray, like: Any) -> Any:
+    """Return the path of a model of `models` for other rows, as far as another path."""
+    low, high = like.range
+    if "SVM" in name or "SVR" in name:
+        follow = sp.svm_path if "SVM" in name else partial(sp.svr_path, epsilon=0.3)
+        return follow(X, y, C_max=high, **(RBF if "rbf" in name else {}))
+    return (sp.lasso_path if name == "lasso" else sp.rlad_path)(X, y, lam_min=low)
+
+
+def machines(n: int) -> None:
+    """Print how far decisions of an SVM without each row are off, by LIBSVM and TorchKM."""
+    X, y = samples(n)
+    path, C, machine = models(n)["SVM, rbf"]
+    label, found = np.sign(y), sp.leave_one_out(path, C)
+
+    def told(name: str, decisions: np.ndarray, spent: float) -> None:
+        off = np.abs(decisions - found.decisions)
+        wrong = int(((decisions > 0) != (found.decisions > 0)).sum())
+        print(
+            f"{name}: {spent:.2f} s, off by {np.median(off):.0e} (median) to {off.max():.0e}, "
+            f"{wrong} other labels of {n}"
+        )
+
+    told("ours", found.decisions, seconds(lambda: sp.leave_one_out(path, C)))
+    print(found.certify())
+    for tolerance in (1e-3, 1e-9):
+        begin, decisions = time.process_time(), np.empty(n)
+        for row in range(n):
+            rest = np.arange(n) != row
+            own = machine.set_params(tol=tolerance).fit(X[rest], label[rest])
+            decisions[row] = own.decision_function(X[[row]])[0]
+        told(f"LIBSVM, tol={tolerance:g}", decisions, time.process_time() - begin)
+    try:
+        import torch
+        from torchkm.cvksvm import cvksvm
+    except ImportError:
+        return
+    torch.set_num_threads(1)
+    K, signs = (torch.tensor(part) for part in (rbf_kernel(X, gamma=RBF["gamma"]), label))
+    lam, folds = torch.tensor([1.0 / (2.0 * n * C)]), torch.arange(1, n + 1)
+    tight = {"eps": 1e-12, "KKTeps": 1e-8, "KKTeps2": 1e-8, "delta_len": 16}
+    kinds = {
+        "as its estimator sets it": {"eps": 1e-5},
+        "is_exact=1": {"eps": 1e-5, "is_exact": 1},
+        "tight": tight,
+    }
+    for name, options in kinds.items():
+        options = {"maxit": 1_000_000, "gamma": 1e-8, "device": "cpu"} | options
+        other = cvksvm(Kmat=K, y=signs, nlam=1, ulam=lam, foldid=folds, nfolds=n, **options)
+        begin = time.process_time()
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            other.fit()
+        told(f"TorchKM, {name}", other.pred[:, 0].numpy(), time.process_time() - begin)
+
+
 def conformal(n: int) -> None:
     """Print what a new row costs beside the first one, and beside a grid."""
     X, y = samples(n)
@@ -122,6 +203,17 @@ def labels(n: int) -> None:
             f"labels, {name}: first {one:.3f} s, further {further:.4f} s; two walks "
             f"{walk / further:.1f} times, LIBSVM {other / further:.1f} times"
         )
+    path = sp.logistic_path(X, label, lam_min=1.0, l1_ratio=0.0)
+    one = seconds(lambda: sp.conformal_labels(path, 1.0, label, new[:1]))
+    every = seconds(lambda: sp.conformal_labels(path, 1.0, label, new))
+    further = (every - one) / SOME
+    estimator = LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-10)
+    other = 2 * seconds(lambda: estimator.fit(X, label), SOME)
+    undecided = int(sp.conformal_labels(path, 1.0, label, new).undecided.sum())
+    print(
+        f"labels, logistic with a ridge: further {further:.4f} s, {undecided} undecided; "
+        f"scikit-learn's Newton {other / further:.1f} times"
+    )
 
 
 def late(X: np.ndarray) -> np.ndarray:
@@ -195,6 +287,8 @@ def main() -> None:
     parser.add_argument("--conformal-rows", type=int, default=1000)
     given = parser.parse_args()
     leave_one_out(given.rows)
+    machines(given.rows)
+    curves(given.rows)
     conformal(given.conformal_rows)
     labels(given.conformal_rows)
     conditional(given.conformal_rows)
