@@ -27,6 +27,7 @@ from . import overview, provenance
 from .formats import NOTHING, count, significant, together
 from .tables import RATIO, markdown_row, show, templates
 from .verdicts import (
+    AGREES,
     DECIDED,
     DIFFERS,
     GLYPHS,
@@ -34,6 +35,7 @@ from .verdicts import (
     NOT_IN_PAPER,
     NOT_SUPPORTED,
     PAPER,
+    SUPPORTED,
     kind,
 )
 
@@ -53,6 +55,14 @@ def sign(verdict: str) -> str:
     """Return the colour and sign of a verdict."""
     glyph = GLYPHS[kind(verdict)]
     return f"{COLOURS[glyph]} {glyph}"
+
+
+def legend() -> str:
+    """Return what each sign means, the good ones first, each once."""
+    kinds: dict[str, list[str]] = {}
+    for verdict in dict.fromkeys((AGREES, SUPPORTED, DIFFERS, NOT_SUPPORTED, *GLYPHS)):
+        kinds.setdefault(sign(verdict), []).append(verdict)
+    return "; ".join(f"{shown} {', '.join(verdicts)}" for shown, verdicts in kinds.items())
 
 
 def pivot(frame: pd.DataFrame, printed: Mapping[str, str] = MappingProxyType({})) -> list[str]:
@@ -319,7 +329,7 @@ def write(folders: Iterable[Path], out: Path) -> str:
 
 def _rendered(name: str, **content: object) -> str:
     """Return a page or a block in Markdown."""
-    words = {"count": count, "glyphs": GLYPHS, "sign": sign, "described": overview.described}
+    words = {"count": count, "legend": legend, "sign": sign, "described": overview.described}
     return templates().get_template(f"{name}.md").render(**words, **content)
 
 

@@ -312,3 +312,11 @@ def test_the_order_of_a_paper_names_every_table_and_figure_of_it(name):
     named = {item[0] for text in headings if (item := published.ITEM.match(text))}
     assert len(set(file.order)) == len(file.order)
     assert set(file.order) == named
+
+
+def test_the_legend_explains_each_sign_once():
+    signs = [part.partition(" ")[0] + part.split(" ")[1] for part in published.legend().split("; ")]
+    assert len(signs) == len(set(signs)) == len(set(GLYPHS.values()))
+    meanings = [text for part in published.legend().split("; ") for text in part[4:].split(", ")]
+    assert sorted(meanings) == sorted(GLYPHS)
+    assert published.legend().startswith("🟩 ✓ agrees, supported; 🟥 ✗ differs, not supported; ")
