@@ -177,6 +177,10 @@ class _Recorded:
 
     Of the two doubles beside a breakpoint the one is chosen at which unknowns that are zero at the
     breakpoint stay zero. If there is none, points are only moved if the change is large.
+
+    Unmoved points at t + low, read at t as they are, would be exact zeros without any choice. But
+    they are optimal for costs at t + low: where costs vanish, as at the end of a weighted path, the
+    rounding of t is 1e-9 of them (`test_points_are_optimal_where_costs_vanish`).
     """
 
     def __init__(self, track: Track, t0: float) -> None:

@@ -165,3 +165,18 @@ def test_support_vectors_are_those_of_libsvm():
     own = np.flatnonzero(svm_path(X, y).dual(C))
     support = SVC(C=C, kernel="linear", tol=1e-10).fit(X, y).support_
     np.testing.assert_array_equal(own, np.sort(support))
+
+
+def test_points_are_optimal_where_costs_vanish():
+    """At the last breakpoints the cost, 1 - theta, is 2e-8: theta is rounded by 3e-9 of it."""
+    rng = np.random.default_rng(0)
+    X, n = rng.normal(size=(30, 3)), 30
+    y = np.where(np.round(X[:, 0] + rng.normal(size=n), 1) > 0, 1, -1)
+    path = weighted_svm_path(1e3 * X, y, np.ones(n), np.full(n, 1e-12))
+    theta = path.breakpoints[path.breakpoints < 1.0]
+    assert 1.0 - theta[-1] < 1e-7
+    certificate = path.certify(at=theta)
+    assert certificate.ok
+    assert certificate.gap < 1e-13
+    balance = np.abs(np.where(y > 0, 1.0, -1.0) @ path.dual(theta))
+    assert (balance < 1e-13 * (1.0 - theta)).all()
