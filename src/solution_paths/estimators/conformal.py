@@ -68,7 +68,7 @@ CLASSIFIERS: dict[type, _Parameter] = {
     PathSVC: _Parameter("C", "C_max", _same),
     L1SVC: _Parameter("lam", "lam_min", _same),
     ElasticNetSVC: _Parameter("lam1", "lam1_min", _of_mean, "lam2"),
-    PathLogisticRegression: _Parameter("lam", "lam_min", _same),
+    PathLogisticRegression: _Parameter("lam", "lam", _same),  # refits begin at the path's end
 }
 PATH_MARGIN = 2.0  # factor by which a path goes beyond its parameter, for models of n - 1 rows
 

@@ -156,6 +156,7 @@ class _Regression:
         w = w if self.columns.rotation is None else w @ self.columns.rotation
         begin = self._problem(np.arange(self.n), self.y, path.weights)
         f = begin.columns.times(w) + b
+        self.gaps = list(GAPS)
         self.start = self._optimum(begin, begin.point(self.lam, w, b, f))
 
     def _problem(self, chosen: Places, y: Floats, weights: Floats) -> Penalised:
@@ -163,10 +164,11 @@ class _Regression:
         return Penalised(columns, LOSSES[self.path.loss](y), weights, self.path.l1_ratio)
 
     def _optimum(self, problem: Penalised, start: Point) -> Point:
-        for gap in GAPS:
-            point = optimum(problem, self.lam, start, gap * self.path.null)
+        while self.gaps:
+            point = optimum(problem, self.lam, start, self.gaps[0] * self.path.null)
             if point is not None:
                 return point
+            self.gaps.pop(0)  # rounding hides it, and will for other rows
         raise PathError(
             f"Rounding hides gaps of {GAPS[-1]:g} at lam = {self.lam:g}: choose a larger lam, or "
             "scale the columns of X alike.",
