@@ -133,11 +133,12 @@ class _Conformal(BaseEstimator):
         """Return the estimator's parameter; refuse an estimator that can't be used."""
         name, parameter = type(self).__name__, self._known.get(type(self.estimator))
         if parameter is None:
+            of_any = ", or for any regression JackknifePlus(cv=) or ConditionalConformal."
+            remedy = of_any if self._known is ESTIMATORS else "."
             known = ", ".join(sorted(kind.__name__ for kind in self._known))
             raise ValueError(
                 f"{name} takes one of {known}, not {type(self.estimator).__name__}; of another "
-                "model use conformal_path, conformal_labels or leave_one_out with its path, or "
-                "ConditionalConformal, which takes any regression."
+                f"model use conformal_path, conformal_labels or leave_one_out with its path{remedy}"
             )
         if self.estimator.cv is not None:
             raise ValueError(
@@ -376,7 +377,7 @@ class JackknifePlus(RegressorMixin, _Conformal):
     Parameters
     ----------
     estimator, alpha
-        See `FullConformal`.
+        See `FullConformal`; with ``cv`` any regression.
     cv : int, splitter or iterable of (train, test), optional
         CV+: one model for each of K folds instead of each row. With folds of n / K rows the bound
         is less by min(2 (1 - 1/K) / (n/K + 1), (1 - K/n) / (K + 1)).
@@ -404,6 +405,33 @@ class JackknifePlus(RegressorMixin, _Conformal):
     _: KW_ONLY
     cv: Folds = None
 
+    def fit(self, X: Rows, y: ArrayLike) -> Self:
+        """Fit the estimator to all rows, and the models without some of them.
+
+        Parameters
+        ----------
+        X : (n, d) array, DataFrame or CSR matrix
+        y : (n,) array
+            Targets.
+
+        Returns
+        -------
+        self
+        """
+        if self.cv is None or type(self.estimator) in self._known:
+            return super().fit(X, y)
+        check_level(self.alpha)
+        check_index(X, y, "y")
+        self._y = self._targets(y, _num_samples(X))
+        self.estimator_ = self._model().fit(X, self._y)
+        self.n_features_in_ = self.estimator_.n_features_in_
+        self._prepare(X)
+        return self
+
+    def _model(self) -> Any:
+        known = type(self.estimator) in self._known
+        return super()._model() if known else clone(self.estimator)
+
     def _prepare(self, X: Rows) -> None:
         if self.cv is None:
             self.loo_: LeaveOneOut = leave_one_out(self._path, self._place)
@@ -429,8 +457,9 @@ class JackknifePlus(RegressorMixin, _Conformal):
         alpha : float, optional
             Another share that may be missed.
         """
-        rows, level = self._rows(X), self._level(alpha)
+        check_is_fitted(self, "estimator_")
+        level = self._level(alpha)
         if self.cv is None:
-            return self.loo_.interval(rows, self._y, level)
+            return self.loo_.interval(self._rows(X), self._y, level)
         f = np.column_stack([model.predict(X) for model in self.models_])
         return plus_interval(f[:, self._fold], self._residuals, level)

@@ -8,7 +8,10 @@ import pytest
 import sets
 import survey
 from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold, LeaveOneOut
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import solution_paths as paths
 from path_benchmark.solvers.clarabel_solver import by_clarabel
@@ -209,13 +212,22 @@ def test_jackknife_plus_is_that_of_refits(name):
     assert model.predict_interval(new) == pytest.approx(expected, abs=1e-8)
 
 
-@pytest.mark.parametrize("name", ["lasso", "SVR with a kernel", "LAD with a ridge"])
+ANY = {
+    "counts": paths.PathPoissonRegressor(),
+    "a pipeline": make_pipeline(StandardScaler(), LinearRegression()),
+}
+
+
+@pytest.mark.parametrize("name", ["lasso", "SVR with a kernel", "LAD with a ridge", *ANY])
 def test_cv_plus_is_that_of_refits(name):
     X, y, new = data(n=24, m=2, seed=4)
-    model = JackknifePlus(ESTIMATORS[name], alpha=0.2, cv=4).fit(X, y)
+    y = np.abs(np.round(y)) if name == "counts" else y
+    estimator = (ESTIMATORS | ANY)[name]
+    model = JackknifePlus(estimator, alpha=0.2, cv=4).fit(X, y)
+    assert model.predict(new) == pytest.approx(clone(estimator).fit(X, y).predict(new))
     low, high = [], []
     for train, test in KFold(4).split(X):
-        own = clone(ESTIMATORS[name]).fit(X[train], y[train])
+        own = clone(estimator).fit(X[train], y[train])
         residual, f = np.abs(y[test] - own.predict(X[test])), own.predict(new)
         low.append(f[:, None] - residual)
         high.append(f[:, None] + residual)
@@ -223,9 +235,9 @@ def test_cv_plus_is_that_of_refits(name):
     expected = np.column_stack([low[:, 4], high[:, 19]])
     assert model.predict_interval(new) == pytest.approx(expected, abs=1e-8)
     with pytest.raises(ValueError, match="two test sets"):
-        JackknifePlus(ESTIMATORS[name], cv=[([0, 1, 2], [3]), ([0, 1, 2], [3])]).fit(X, y)
+        JackknifePlus(estimator, cv=[([0, 1, 2], [3]), ([0, 1, 2], [3])]).fit(X, y)
     with pytest.raises(ValueError, match="no test set"):
-        JackknifePlus(ESTIMATORS[name], cv=[([0, 1, 2], [3])]).fit(X, y)
+        JackknifePlus(estimator, cv=[([0, 1, 2], [3])]).fit(X, y)
 
 
 def side(X):

@@ -174,5 +174,5 @@ def test_other_models_and_weights_are_refused():
             work(paths.logistic_path(X, y, 1.0), 1.0)
     with pytest.raises(ValueError, match="losses of this path are curved"):
         paths.conformal_path(paths.poisson_path(X, counts, lam_min=1.0), 1.0, counts, new)
-    with pytest.raises(ValueError, match="ConditionalConformal, which takes any regression"):
+    with pytest.raises(ValueError, match=r"for any regression JackknifePlus\(cv=\) or"):
         paths.FullConformal(paths.PathPoissonRegressor()).fit(X, counts)
