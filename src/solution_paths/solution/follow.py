@@ -30,14 +30,7 @@ from .middle import in_the_middle
 from .path import SolutionPath
 from .points import Places, Points
 from .reading import Reading, Scale, default_reading
-from .tolerances import (
-    FAR_END,
-    FARTHER_END,
-    LONG_PATH,
-    PART_OF_WAY,
-    RAY_CLEARANCE,
-    TRUNCATION_MARGIN,
-)
+from .tolerances import CLEARANCE, FAR_END, FARTHER_END, LONG_PATH, RAY_CLEARANCE
 
 CHECKS = ("warn", "raise", "ignore")
 PIECES_JUDGED = 8  # pieces that are judged before a path is returned, besides ends; ...
@@ -414,7 +407,7 @@ def _walk_from_end(
             return (None, None) if first(end) is None else walked(end, progress)
         begin, least, first_event = end, _least_breakpoint(line), None
         while first_event is None and begin > least:  # search in parts
-            first_event, begin = first(begin), PART_OF_WAY * begin
+            first_event, begin = first(begin), begin / FAR_END
         if not first_event or first_event < least:  # no event: start from any parameter
             return walked(max(abs(line.t0), 1.0), progress)
         if first_event > end / RAY_CLEARANCE:
@@ -679,9 +672,9 @@ def _truncated(path: SolutionPath, last: float) -> SolutionPath | None:
         return None
     verdict = path._judged(np.arange(len(t)), np.empty(0), anew=False)[1]
     wrong = ~verdict.holds() & (t >= LONG_PATH * usual)
-    end = t[np.argmax(wrong)] / TRUNCATION_MARGIN if wrong.any() else t[-2]
+    end = t[np.argmax(wrong)] / CLEARANCE if wrong.any() else t[-2]
     place = int(np.searchsorted(t, end, side="right")) - 1
-    if place < 1 or end < LONG_PATH * usual / TRUNCATION_MARGIN:
+    if place < 1 or end < LONG_PATH * usual / CLEARANCE:
         return None
     return path._until(place)
 

@@ -30,7 +30,10 @@ COARSE: Final = 2.0**-30
 """Difference of two rates that are the same, relative to the larger: they have half the digits."""
 
 CLEARANCE: Final = 4.0
-"""Factor by which a number must exceed the bound of its rounding error, to be taken as it is."""
+"""Factor by which a number must exceed the bound of its rounding error, to be taken as it is.
+
+And an uncertified point the end of a path that is truncated before it.
+"""
 
 CURVED_TOLERANCE: Final = 1e-7
 """Error of curves that aren't quadratic between breakpoints, relative to their largest value."""
@@ -40,8 +43,6 @@ ERROR_ROUNDING: Final = 1e-12
 
 # Unbounded paths.
 FAR_END: Final = 2.0**40  # times |t0|, or 1: the end to which an unbounded path is followed, ...
-FARTHER_END: Final = 2.0**80  # ... and the end of a second attempt
-PART_OF_WAY: Final = 2.0**-40  # ratio of the ends between which a first event is searched
+FARTHER_END: Final = FAR_END**2  # ... and that of a second attempt, or where first events lie
 RAY_CLEARANCE: Final = 2.0**10  # times the last breakpoint: no event up to there, and it is a ray
 LONG_PATH: Final = 1e4  # times the usual breakpoint: a path of this length may be truncated
-TRUNCATION_MARGIN: Final = 4.0  # factor between the end of such a path and an uncertified point
