@@ -106,6 +106,14 @@ def test_the_root_says_what_the_specification_asks(config):
     place = f"results/quick/{PAPER}/"
     files = {n for n in held if n.startswith(place) and n != place}
     assert set(references(found[place]["hasPart"])) == files
+    # Tables and figures are called what the page calls them.
+    file = Path(config["results"], "quick", PAPER, "outputs.json")
+    content = json.loads(file.read_text("utf-8"))
+    for table in content["tables"]:
+        assert found[f"{place}tables/{table['name']}.csv"]["name"] == table["heading"]
+    for figure in content["figures"]:
+        drawn = found[f"{place}figures/{figure['name']}.svg"]
+        assert (drawn["name"], drawn["description"]) == (figure["heading"], figure["caption"])
 
 
 def test_the_run_is_told_as_it_was(config):

@@ -26,6 +26,7 @@ from path_benchmark.papers.distributionally_robust.worst_case import bound, leas
 from path_benchmark.reporting.check import check
 from path_benchmark.reporting.outputs import applicable
 from path_benchmark.runs.rows import Rows
+from path_benchmark.runs.timing import Timing
 from path_benchmark.solvers.programmes import Solution
 from solution_paths import dm_drsvm_path
 from solution_paths.kernels import LINEAR, Kernel
@@ -551,6 +552,29 @@ def test_a_grids_time_is_the_sum_over_its_points_and_folds(sample, monkeypatch):
     assert [row["cpu_s"] for row in rows] == [100.0 + 3 * own for own in sums]
     assert [row["wall_s"] for row in rows] == [200.0 + 30 * own for own in sums]
     assert [json.loads(row["hyper_parameters"])["sampled"] for row in rows] == [sample] * 2
+
+
+def test_times_of_paths_hold_their_check_whose_share_stands_beside(monkeypatch):
+    contest, seconds = Contest.__new__(Contest), {"warn": 4.0, "ignore": 1.0}
+    contest.folds, contest.rows, checks = [(None, None)] * 2, Rows(), []
+
+    def trace(model, lines, fit):
+        checks.append(tune.CHECK.get())
+        return 10
+
+    def stopwatch(call, shortest_s):
+        checks.clear()
+        result = call()
+        spent = sum(seconds[check] for check in checks)
+        return Timing(spent, spent, result)
+
+    monkeypatch.setattr(contest, "_trace", trace)
+    monkeypatch.setitem(Contest._time_paths.__globals__, "stopwatch", stopwatch)
+    contest._time_paths(None, [], {"n_s": 3}, range(2))
+    found = [(row["metric"], row["value"]) for row in contest.rows.rows]
+    times = [("time", 8.0), ("time", 8.0)]
+    assert sorted(found) == [("breakpoints", 10.0), ("check_share", 0.75), *times]
+    assert tune.CHECK.get() == "ignore"
 
 
 def test_time_of_the_path_has_its_repeats(study):

@@ -15,7 +15,7 @@ from path_benchmark.papers.quantile_svm import experiments as experiment
 from path_benchmark.papers.quantile_svm import outputs
 from path_benchmark.papers.quantile_svm.data import prepare
 from path_benchmark.papers.quantile_svm.experiments import PAPER
-from path_benchmark.reporting.study import make_study
+from path_benchmark.reporting.study import hyper, make_study
 from path_benchmark.runs import judging
 from path_benchmark.runs.cells import finished, rows_of
 from path_benchmark.runs.rows import Rows, read_results
@@ -254,6 +254,10 @@ def test_the_published_algorithm_is_judged_and_compared_for_each_residual(suite)
     cases = list(outputs.as_published_runs(suite[1]))
     assert [case.where for case in cases] == ["residual 1e-06", "residual 1e-13"]
     assert all(0.0 < case.values["share"] < 1.0 for case in cases)
+    gaps = pick(own, metric="solution_gap")
+    by_residual = gaps["value"].groupby(hyper(gaps, "residual").astype(float))
+    assert [case.values["gap"] for case in cases] == list(by_residual.max()[[1e-6, 1e-13]])
+    assert (by_residual.nunique() > 1).all()
     assert cases[1].values["gap"] < 1e-6
 
 

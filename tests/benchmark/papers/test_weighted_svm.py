@@ -528,6 +528,18 @@ def test_a_path_that_fails_its_certificate_marks_its_times(monkeypatch):
     assert told == [1e-12] * 2
 
 
+def test_a_sequence_is_certified_if_every_path_of_it_is(monkeypatch):
+    task = task_of()
+    path = task.base(np.ones(task.n))
+    good, bad = path.certify(), Certificate(0.5, np.inf, 1e-12, 0.1, 0.2, 3)
+    for found in ((good, good), (good, bad), (bad, good)):
+        certified = iter(found)
+        monkeypatch.setattr(type(path), "certify", lambda self, c=certified, **options: next(c))
+        columns = weighted.certificates(Rows(), "path", [path, path])
+        expected = "certificate failed" if bad in found else "ok"
+        assert columns.get("status", "ok") == expected
+
+
 def test_smo_is_a_baseline():
     from path_benchmark import solvers
 

@@ -154,6 +154,23 @@ def test_a_solve_that_is_cut_short_is_not_called_solved(name, cut):
     assert solvers.solve(name, problem, cut).status in ("inaccurate", "failed")
 
 
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("one cost each", "one cost for each class"),  # costs that differ by less than 1
+        ("rbf", "the linear kernel only"),
+        ("free bias", "penalises the bias"),
+        ("tube", "hinge"),
+        ("diagonal", "add to the diagonal"),
+        ("wide bias", ""),
+    ],
+)
+def test_liblinear_refuses_what_it_does_not_minimise(name, says):
+    found = liblinear.supports(PROBLEMS[name])
+    assert says in found
+    assert bool(found) == bool(says)
+
+
 def test_liblinear_says_that_it_stopped_at_its_limit(capfd):
     X, y = _clouds()
     hard, easy = (solvers.solve("liblinear", quantile(X, y, 0.3, lam)) for lam in (1e-6, 1e-1))

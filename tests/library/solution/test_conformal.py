@@ -168,6 +168,13 @@ def test_a_level_that_is_a_p_value_leaves_it_out_whatever_rounding_does():
             assert own.prediction_set(k / n).tolist() == [[0.0, np.inf]], (k, n)
 
 
+@pytest.mark.parametrize(("p", "first"), [(0.07, 0.0), (0.1, 0.0), (0.11, -np.inf)])
+def test_without_a_level_sets_hold_nine_responses_of_ten(p, first):
+    edges, p = np.array([-np.inf, 0.0, np.inf]), np.array([p, 0.5])
+    own = paths.ConformalPath(edges, p, p[1:], 0.0, 100, ())
+    assert own.prediction_set().tolist() == [[first, np.inf]]
+
+
 @pytest.mark.parametrize("rounded", [False, True])
 def test_coverage_is_what_is_promised(rounded):
     r, n, alpha, hits = np.random.default_rng(2), 19, 0.2, []
