@@ -591,6 +591,18 @@ def test_the_map_shows_the_worst_verdict_and_leads_to_it():
     assert rows["Questions and goals of this project", "fast"][1] is None
 
 
+def test_verdicts_of_the_map_stand_below_their_data_sets():
+    made = overview.heat_map(made_up_paper(certificates={"b": [1, 2], "a": [2, 2]}))
+    assert made["columns"] == ["b", "a"]
+    kinds = {
+        head: [[cell and cell["kind"] for cell in cells] for _, cells in found]
+        for head, found in made["groups"]
+    }
+    assert kinds["Every path is certified"] == [["not supported", "supported"]]
+    assert kinds["T"] == [["differs", "agrees"]]
+    assert kinds["Questions and goals of this project"] == [[None, "not supported"]]
+
+
 def test_each_paper_has_a_headline_of_its_own():
     found = overview.headline(made_up_paper())
     assert found["kind"] == "differs"

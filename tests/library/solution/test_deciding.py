@@ -172,6 +172,19 @@ def test_rows_on_the_boundary_are_not_outside(kernel):
             np.testing.assert_array_equal(outside, model.decision_function(X) < 0)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_centre_of_symmetric_classes_lies_on_the_boundary(seed):
+    """Its decision is zero; the bias is known as well as far rows are, not as this small one."""
+    r = np.random.default_rng(seed)
+    half, centre = r.integers(-1000, 1001, (15, 3)) / 4.0, np.array([[1.0, -2.0, 3.0]]) * 2.0**-12
+    side = np.where(half @ [1.0, -0.5, 0.3] + 100.0 * r.normal(size=15) > 0.0, 1, -1)
+    path = sp.svm_path(np.vstack([half, 2.0 * centre - half]), np.append(side, -side))
+    C = np.geomspace(path.breakpoints[1], path.breakpoints[-1], 400)
+    assert not path.decision_function(centre, C).any()
+    assert (path.predict(centre, C) == 1).all()
+    assert len(path.crossings(centre)[0]) == 0
+
+
 def test_the_share_outside_of_hundreds_of_rows():
     X = np.random.default_rng(0).random((400, 4))
     for nu in (1e-6, 0.01):
