@@ -330,11 +330,11 @@ MODULES = {
     "solution_paths/estimators/sparse.py": (*CHOICES, "library/estimators/test_several"),
     "solution_paths/estimators/joint_classifiers.py": (
         *CHOICES,
-        "library/estimators/test_single_path",
+        "library/estimators/test_survey",
         "library/estimators/test_several",
     ),
-    "solution_paths/estimators/one_class.py": (*CHOICES, "library/estimators/test_single_path"),
-    "solution_paths/estimators/regression.py": (*CHOICES, "library/estimators/test_single_path"),
+    "solution_paths/estimators/one_class.py": (*CHOICES, "library/estimators/test_survey"),
+    "solution_paths/estimators/regression.py": (*CHOICES, "library/estimators/test_survey"),
     "solution_paths/estimators/tuning.py": CHOICES,
     "solution_paths/estimators/weighted.py": CHOICES,
     "solution_paths/glm/columns.py": (

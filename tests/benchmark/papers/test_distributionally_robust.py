@@ -555,8 +555,8 @@ def test_a_grids_time_is_the_sum_over_its_points_and_folds(sample, monkeypatch):
 
 
 def test_times_of_paths_hold_their_check_whose_share_stands_beside(monkeypatch):
-    contest, seconds = Contest.__new__(Contest), {"warn": 4.0, "ignore": 1.0}
-    contest.folds, contest.rows, checks = [(None, None)] * 2, Rows(), []
+    times, seconds = GridTimes.__new__(GridTimes), {"warn": 4.0, "ignore": 1.0}
+    times.folds, times.rows, checks = [(None, None)] * 2, Rows(), []
 
     def trace(model, lines, fit):
         checks.append(tune.CHECK.get())
@@ -568,12 +568,12 @@ def test_times_of_paths_hold_their_check_whose_share_stands_beside(monkeypatch):
         spent = sum(seconds[check] for check in checks)
         return Timing(spent, spent, result)
 
-    monkeypatch.setattr(contest, "_trace", trace)
-    monkeypatch.setitem(Contest._time_paths.__globals__, "stopwatch", stopwatch)
-    contest._time_paths(None, [], {"n_s": 3}, range(2))
-    found = [(row["metric"], row["value"]) for row in contest.rows.rows]
-    times = [("time", 8.0), ("time", 8.0)]
-    assert sorted(found) == [("breakpoints", 10.0), ("check_share", 0.75), *times]
+    monkeypatch.setattr(times, "_trace", trace)
+    monkeypatch.setitem(GridTimes._time_paths.__globals__, "stopwatch", stopwatch)
+    times._time_paths(None, [], {"n_s": 3}, range(2))
+    found = [(row["metric"], row["value"]) for row in times.rows.rows]
+    twice = [("time", 8.0), ("time", 8.0)]
+    assert sorted(found) == [("breakpoints", 10.0), ("check_share", 0.75), *twice]
     assert tune.CHECK.get() == "ignore"
 
 

@@ -27,7 +27,6 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
-from sklearn.utils.estimator_checks import check_estimator
 
 import solution_paths
 from helpers.broken import first_half
@@ -39,8 +38,6 @@ from solution_paths import (
     DmKSVC,
     DrLAD,
     MulticategorySVC,
-    OutlierSVC,
-    OutlierSVR,
     PathLasso,
     PathSVC,
     PathWarning,
@@ -59,23 +56,6 @@ from solution_paths.solution.metrics import Metric
 
 pytestmark = pytest.mark.slow
 
-# Each once, as it is by default; what a parameter that is chosen adds is the same for all.
-CHECKED = {
-    "OutlierSVC": (OutlierSVC(), {}),
-    "OutlierSVR": (OutlierSVR(), {}),
-    "PathSVC": (PathSVC(), {}),
-    "QuantileSVC": (QuantileSVC(), {}),
-    "QuantileSVC-probability": (QuantileSVC(probability=True), {}),
-    "L1SVC": (L1SVC(), {}),
-    "L1SVC-cv": (L1SVC(cv=2), {}),
-    "WeightedSVC": (WeightedSVC(), {}),
-    "WeightedSVR": (WeightedSVR(), {}),
-    "PathLasso": (PathLasso(), {}),
-    "DrLAD": (DrLAD(s=10.0), {}),
-    "DrLAD-cv": (DrLAD(lam2=0.01, cv=2), {}),
-    "DmKSVC": (DmKSVC(), {}),
-    "DmDrSVC": (DmDrSVC(), {}),
-}
 CLASSIFIERS = [
     PathSVC(),
     QuantileSVC(probability=True),
@@ -590,20 +570,3 @@ def test_iris_from_end_to_end():
     grid = GridSearchCV(PathSVC(), {"C": np.geomspace(1e-2, 1e2, 9)}, cv=5).fit(X, y)
     assert 1 - model.cv_error_ >= grid.best_score_ - 1e-12
     assert model.score(X, y) > 0.9
-
-
-# -- scikit-learn's own checks, which take longest ----------------------------------------------
-
-
-@pytest.mark.parametrize("name", CHECKED)
-def test_scikit_learns_checks(name):
-    model, expected = CHECKED[name]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        said = check_estimator(model, expected_failed_checks=expected, on_skip=None)
-    assert len(said) > 45
-    assert {own["status"] for own in said} <= {"passed", "skipped", "xfail"}
-    failed = {own["check_name"] for own in said if own["status"] == "xfail"}
-    assert failed == set(expected)  # what fails for a reason does fail
-    skipped = {own["check_name"] for own in said if own["status"] == "skipped"}
-    assert skipped <= {"check_array_api_input"}

@@ -51,6 +51,18 @@ def test_decisions_vanish_at_crossings_and_nowhere_else(kind):
         assert (expected == (f[row] >= 0))[clear].all()
 
 
+def test_crossings_ascend_where_the_inverse_of_the_parameter_is_walked():
+    r = np.random.default_rng(0)
+    X, X_new = r.normal(size=(40, 3)), r.normal(size=(60, 3))
+    y = np.where(X @ [1.0, -0.7, 0.3] + 0.6 * r.normal(size=40) > 0.2, 1, -1)
+    for path in (dm_ksvm_path(X, y, 2.5), drsvm_path(X, y, vary="lam2", lam1=0.02)):
+        assert path.scale.inverse
+        several = [found for found in path.crossings(X_new) if len(found) > 1]
+        assert several
+        for found in several:
+            assert (np.diff(found) > 0.0).all()
+
+
 def test_each_crossing_changes_the_sign():
     path = a_path("quantile")
     X_new, _ = new_rows(path, 200)

@@ -1,4 +1,4 @@
-"""Estimators of the survey's functions: scikit-learn's contract, and exact cross-validation."""
+"""Estimators of the survey's functions: exact cross-validation, predictions, ordered classes."""
 
 import pickle
 
@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.metrics import mean_pinball_loss
 from sklearn.model_selection import KFold
-from sklearn.utils.estimator_checks import check_estimator
 
 import solution_paths
 from solution_paths import (
@@ -23,30 +22,10 @@ from solution_paths import (
     PathLogisticRegression,
     PathNuSVC,
     PathOneClassSVM,
-    PathPoissonRegressor,
-    PathQuantileRegressor,
-    PathRankingSVM,
     PathSVOR,
     PathSVR,
 )
 
-MODELS = (
-    HHSVC,
-    ElasticNetSVC,
-    HuberPath,
-    KernelQuantileRegressor,
-    MulticategorySVC,
-    PathElasticNet,
-    PathFusedLasso,
-    PathLogisticRegression,
-    PathNuSVC,
-    PathOneClassSVM,
-    PathPoissonRegressor,
-    PathQuantileRegressor,
-    PathRankingSVM,
-    PathSVOR,
-    PathSVR,
-)
 R = np.random.default_rng(0)
 X = R.normal(size=(24, 3))
 U = X @ [1.0, -0.5, 0.0] + 0.3 * R.normal(size=24)
@@ -54,21 +33,6 @@ CLASSES = np.digitize(U, np.quantile(U, [0.33, 0.66]))
 ORDER = ["low", "mid", "high"]
 WORDS = np.array(ORDER)[CLASSES]
 Y = np.where(U > 0, 1, 0)
-
-
-REFUSED = {  # what no check of scikit-learn's knows
-    PathSVOR: {"check_classifiers_classes": "an order of strings isn't guessed"},
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-@pytest.mark.filterwarnings("ignore::solution_paths.PathWarning")
-def test_scikit_learn_accepts_it(model):
-    said = check_estimator(model(), expected_failed_checks=REFUSED.get(model), on_skip=None)
-    assert {own["check_name"] for own in said if own["status"] == "xfail"} == set(
-        REFUSED.get(model, {})
-    )
 
 
 def test_quantiles_of_sparse_rows_are_those_of_dense_ones():
