@@ -591,6 +591,17 @@ def test_the_map_shows_the_worst_verdict_and_leads_to_it():
     assert rows["Questions and goals of this project", "fast"][1] is None
 
 
+def test_a_drawing_within_a_page_keeps_what_it_refers_to():
+    svg = """<?xml version="1.0"?><svg width="9pt" height="9pt" viewBox="0 0 9 9"><defs>
+    <clipPath id="c1"><path d="M 0 0"/></clipPath></defs><metadata>by</metadata><g id="axes_1">
+    <path id="m2" d="M 1 1"/><use xlink:href="#m2" clip-path="url(#c1)"/></g></svg>"""
+    page = figures.inline(svg, "t1", "Title")
+    for text in ('id="t1-c1"', "url(#t1-c1)", 'id="t1-m2"', 'xlink:href="#t1-m2"'):
+        assert page.count(text) == 1
+    assert "axes_1" not in page
+    assert "metadata" not in page
+
+
 def test_verdicts_of_the_map_stand_below_their_data_sets():
     made = overview.heat_map(made_up_paper(certificates={"b": [1, 2], "a": [2, 2]}))
     assert made["columns"] == ["b", "a"]

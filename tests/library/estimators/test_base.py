@@ -255,8 +255,11 @@ def test_cross_validation_is_exact(kind):
     # the minimum is that of the pieces, and no grid has a smaller one
     ends = min(curve.left.min(), curve.right.min())
     assert fitted.cv_error_ <= ends
-    grid = np.concatenate([np.linspace(0, last, 800)[1:], np.geomspace(1e-4, 1, 400) * last])
-    assert fitted.cv_error_ <= brute_error(model, name, X, y, folds, grid).min() * (1 + 1e-12)
+    grid = np.concatenate([np.linspace(0, last, 200)[1:-1], np.geomspace(1e-4, 1, 101)[:-1] * last])
+    brute = brute_error(model, name, X, y, folds, grid)
+    assert fitted.cv_error_ <= brute.min() * (1 + 1e-12)
+    inside = np.abs(grid[:, None] - edges).min(axis=1) > 1e-9 * last
+    np.testing.assert_allclose(curve(grid[inside]), brute[inside], rtol=1e-7, atol=1e-12)
     chosen = getattr(fitted, f"{name}_")
     reached = brute_error(model, name, X, y, folds, [chosen])[0]
     assert reached == pytest.approx(fitted.cv_error_, rel=1e-9)

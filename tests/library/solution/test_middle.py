@@ -288,6 +288,14 @@ def test_what_rounding_leaves_of_a_rate_moves_nothing_along_a_ray():
     assert not nodes.v.any()
 
 
+def test_columns_of_a_kernel_are_as_large_as_their_largest_absolute_values():
+    X = np.array([[1.0, 0.0], [-10.0, 2.0], [3.0, 3.0]])
+    path = paths.svm_path(X @ X.T, [1, -1, 1], kernel="precomputed")
+    rows = undetermined.Rows.__new__(undetermined.Rows)
+    rows.line = path.line
+    np.testing.assert_array_equal(rows._largest, [10.0, 104.0, 24.0])
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_middles_in_a_box_are_those_of_its_least_bounds(seed):
     """Where both sides, one or none bound a variable, on ways that end and that don't."""
