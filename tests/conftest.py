@@ -32,7 +32,7 @@ collect_ignore = ["typing_client.py"]  # a type checker reads it, nothing runs i
 # alone; last where one runs after the other, so that what is found cheaply is found soon.
 LONGEST = (
     "benchmark/workflow/test_workflow.py",
-    "library/estimators/test_base.py",
+    "library/estimators/test_scikit_learn.py",
     "benchmark/reporting/test_page_in_browser.py",
     "benchmark/workflow/test_faults.py",
     "library/models/test_every_model.py",

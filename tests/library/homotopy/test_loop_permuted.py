@@ -59,7 +59,7 @@ def test_the_path_is_the_same_in_any_order(function, data):
         here, there = fuzz.at_each(path), fuzz.at_each(other)
         for t in np.concatenate([rng.uniform(low, high, 6), rng.choice(path.breakpoints, 3)]):
             if low <= t <= high:
-                left, right = here(t)[0], there(t)[0]
+                left, right = here(path, t)[0], there(other, t)[0]
                 assert abs(left - right) <= 2e-9 * abs(left), (seed, t, left, right)
         for one in (path, other):
             _, beyond, outside, at, _ = fuzz.judge(one, points=12, units=8.0)

@@ -105,7 +105,7 @@ def test_an_error_stated_by_the_certificate_is_where_it_is_said_to_be():
     path, told = solved(DATA / "cases" / "hard" / "svr_rbf_mid_quiet.npz")
     found = path.certify(at_breakpoints=True)
     values = fuzz.at_each(path)
-    primal, dual, *_ = values(found.error_at)
+    primal, dual, *_ = values(path, found.error_at)
     true = float((primal - dual) / max(primal, dual))
     assert found.reliable == (not told)
     assert found.reliable or true == pytest.approx(found.error, rel=0.1)
