@@ -415,15 +415,17 @@ def test_the_plot_marks_jumps():
     assert places
 
 
+@pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("task", ["svm", "svr"])
 @pytest.mark.parametrize("homotopy", HOMOTOPIES)
-def test_rows_and_kernels_agree(task, homotopy):
+def test_rows_and_kernels_agree(task, homotopy, bias):
     X, y = problem(task)
-    X[X < 0.3] = 0.0
-    dense = path_of(task, X, y, 3.0, homotopy=homotopy)
+    X[X < 0.3] = 0.0  # rows of zeros, too
+    options = {"homotopy": homotopy, "fit_intercept": bias}
+    dense = path_of(task, X, y, 3.0, **options)
     others = [
-        path_of(task, sp.csr_array(X), y, 3.0, homotopy=homotopy),
-        path_of(task, X @ X.T, y, 3.0, homotopy=homotopy, kernel="precomputed"),
+        path_of(task, sp.csr_array(X), y, 3.0, **options),
+        path_of(task, X @ X.T, y, 3.0, **options, kernel="precomputed"),
     ]
     low = max(path.range[0] for path in [dense, *others])  # where it begins is known to rounding
     high = min(path.range[1] for path in [dense, *others])

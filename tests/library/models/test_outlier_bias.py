@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from helpers.data_makers import line
 from helpers.middles import interval
 from helpers.outliers import HOMOTOPIES, capped, problem
+from helpers.outliers import path_of as path_without
 from path_benchmark.solvers.clarabel_solver import by_clarabel
 from solution_paths import (
     OutlierSVC,
@@ -30,12 +30,7 @@ BOTH = pytest.mark.parametrize(("task", "homotopy"), CASES)
 
 
 def path_of(task, X, y, C, **options):
-    function = outlier_svm_path if task == "svm" else outlier_svr_path
-    return function(X, y, C, fit_intercept=True, **options)
-
-
-def path_without(task, X, y, C, **options):
-    return (outlier_svm_path if task == "svm" else outlier_svr_path)(X, y, C, **options)
+    return path_without(task, X, y, C, fit_intercept=True, **options)
 
 
 def some(path, count=6, seed=0):
@@ -130,25 +125,6 @@ def test_columns_and_targets_far_from_zero_change_nothing(task, homotopy):
     t = np.linspace(max(near.range[0], far.range[0]), min(near.range[1], far.range[1]), 9)[1:-1]
     f = far.decision_function(X + shift, t) - level
     np.testing.assert_allclose(f, near.decision_function(X, t), atol=1e-6)
-
-
-@BOTH
-def test_rows_and_kernels_agree(task, homotopy):
-    X, y = problem(task)
-    X[X < 0.3] = 0.0  # rows of zeros, too
-    dense = path_of(task, X, y, 3.0, homotopy=homotopy)
-    others = [
-        path_of(task, sp.csr_array(X), y, 3.0, homotopy=homotopy),
-        path_of(task, X @ X.T, y, 3.0, homotopy=homotopy, kernel="precomputed"),
-    ]
-    low = max(path.range[0] for path in [dense, *others])
-    high = min(path.range[1] for path in [dense, *others])
-    grid = np.linspace(low, high, 9)
-    wanted = dense.decision_function(X, grid)
-    for other in others:
-        assert other.certify().ok
-        f = other.decision_function(X if other.linear else X @ X.T, grid)
-        np.testing.assert_allclose(f, wanted, atol=1e-7 * np.abs(wanted).max())
 
 
 def test_a_constant_column_says_what_the_bias_says():
