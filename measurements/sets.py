@@ -131,6 +131,30 @@ def coverage(name: str, points: int, rounded: bool, seed: int, n: int = 19) -> f
     return hits / points
 
 
+CLASSIFIERS: dict[str, tuple[Callable[..., Any], float]] = {
+    "SVM": (lambda X, y: paths.svm_path(X, y, C_max=1.0), 1.0),
+    "logistic, l1": (lambda X, y: paths.logistic_path(X, y, lam_min=0.5), 0.5),
+    "logistic, ridge": (lambda X, y: paths.logistic_path(X, y, lam_min=0.5, l1_ratio=0.0), 0.5),
+}
+
+
+def of_labels(name: str, points: int, rounded: bool, seed: int, n: int = 19) -> tuple[float, int]:
+    """Return the share of so many new rows whose label is in its 80 % set.
+
+    And the number of labels of which it isn't certain whether they are in a set.
+    """
+    (fit, t), hits, uncertain, k = CLASSIFIERS[name], 0, 0, 0
+    for _ in range(points):
+        label = np.zeros(n)
+        while len(set(label[:n])) < 2:
+            X, y = sample(np.random.default_rng([seed, k, 5]), n + 1, rounded)
+            label, k = np.where(y > 0.0, 1, -1), k + 1
+        found = paths.conformal_labels(fit(X[:n], label[:n]), t, label[:n], X[n:], check="ignore")
+        hits += bool(label[n] in found.prediction_sets(0.2)[0])
+        uncertain += int((~found.certain(0.2)).sum())
+    return hits / points, uncertain
+
+
 def late(X: np.ndarray) -> np.ndarray:
     """Return a group of rows, whose residuals spread more than those of the others."""
     return X[:, 0] > 0.5
@@ -205,6 +229,16 @@ def main() -> None:
             off = (share - 0.8) / np.sqrt(0.16 / given.points)
             kind = "rounded" if rounded else "plain"
             print(f"{name}, {kind}: {share:.4f} of .8, {off:+.1f} standard errors", flush=True)
+    for name in CLASSIFIERS:
+        for rounded in (False, True):
+            share, uncertain = of_labels(name, given.points, rounded, given.seed)
+            off = (share - 0.8) / np.sqrt(0.16 / given.points)
+            kind = "rounded" if rounded else "plain"
+            print(
+                f"labels, {name}, {kind}: {share:.4f} of .8, {off:+.1f} standard errors, "
+                f"{uncertain} uncertain",
+                flush=True,
+            )
     for drawn, rounded in ((True, False), (False, False), (False, True)):
         shares = in_groups(given.points, drawn, rounded, given.seed)
         kind = ("drawn" if drawn else "largest dual") + (", rounded" if rounded else "")

@@ -86,6 +86,10 @@ def test_the_proof_of_sets_runs_on_a_sample():
     assert Counter(sets.ends(moved, y, 0.0, 0.2))["differs"]
     assert 0.6 < sets.coverage("lasso", 40, True, seed=1) <= 1.0
     assert all(0.5 < share <= 1.0 for share in sets.in_groups(40, True, False, seed=1))
+    for name in sets.CLASSIFIERS:
+        share, uncertain = sets.of_labels(name, 40, True, seed=1)
+        assert 0.6 < share <= 1.0
+        assert uncertain == 0 or name == "logistic, l1"  # ties of rows without coefficients
     told = sets.lengths("lasso", 40, 0, new=5, times=1)
     assert told["full_length"] > 0.0 < told["split_length"]
 
