@@ -484,8 +484,10 @@ def test_what_another_process_compiles_is_left_to_it(tmp_path, monkeypatch):
     assert list(made.overloads) == [signature]
 
 
-def test_the_log_has_seconds_of_each_stage_of_each_function_and_bytes():
+def test_the_log_has_seconds_of_each_stage_of_each_function_and_bytes(monkeypatch):
     steps = []
+    inner = inner_njit(in_minutes.py_func)  # one that no other test has compiled
+    monkeypatch.setitem(globals(), "in_minutes", inner)
     made = cached_njit(minutes_of)
     made._cache.disable()  # so that it is compiled, whatever is kept
     log = Log(lambda name, seconds: steps.append(name))
