@@ -50,6 +50,7 @@ GRID_SOLVERS: dict[str, tuple[ModuleType, Callable[..., Any]]] = {
     "highs": (highs_solver, highs_solver.Solver),
     "cvxpy": (cvxpy_solver, cvxpy_solver.Solver),
     "cvxpy_naive": (cvxpy_solver, partial(cvxpy_solver.Solver, careful=False)),
+    "cvxpy_terms": (cvxpy_solver, partial(cvxpy_solver.Solver, careful=False, vectors=False)),
 }
 
 

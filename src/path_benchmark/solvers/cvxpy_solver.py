@@ -108,6 +108,9 @@ class Solver:
         True: the problem is built once, with parameters where DPP wants them, and solved by a
         solver that was chosen for it, warm-started where that can be. False: it is built anew with
         numbers at each call, and CVXPY chooses the solver.
+    vectors : bool
+        Whether losses are written with the matrix of all samples; False: a term for each sample,
+        as a loop over samples adds them up.
     solver : str, optional
         Of a careful user.
     **options
@@ -115,16 +118,22 @@ class Solver:
     """
 
     def __init__(
-        self, programme: Programme, careful: bool = True, solver: str = "CLARABEL", **options: Any
+        self,
+        programme: Programme,
+        careful: bool = True,
+        vectors: bool = True,
+        solver: str = "CLARABEL",
+        **options: Any,
     ) -> None:
         import cvxpy
 
         self.programme, self._cvxpy, self._careful = programme, cvxpy, careful
+        self._vectors = vectors
         self._options = {"solver": solver, "warm_start": True} | options if careful else options
         if careful:
             names = [*programme.parameters, "root"]
             self._at = {name: cvxpy.Parameter(nonneg=True, value=1.0) for name in names}
-            self._built = _written(programme, self._at, cvxpy)
+            self._built = self._written(self._at)
             self._built[0].get_problem_data(solver)
 
     def solve(self, at: Parameters) -> Answered:
@@ -137,7 +146,7 @@ class Solver:
                 for name, parameter in self._at.items():
                     parameter.value = numbers[name]
             else:
-                problem, read = _written(self.programme, numbers, self._cvxpy)
+                problem, read = self._written(numbers)
             try:
                 problem.solve(**self._options)
             except self._cvxpy.SolverError as error:
@@ -148,28 +157,47 @@ class Solver:
             solution, watch.cpu_s, watch.wall_s, problem.status == "optimal", problem.status
         )
 
+    def _written(self, at: Any) -> tuple:
+        """Return (problem, function that reads the model) at numbers or parameters."""
+        if isinstance(self.programme, KernelDoubleMargin):
+            return _kernel(self.programme, at, self._cvxpy)
+        return _linear(self.programme, at, self._cvxpy, self._vectors)
 
-def _written(programme: Programme, at: Any, cp: Any) -> tuple:
-    """Return (problem, function that reads the model) at numbers or parameters."""
+
+def _linear(programme: Programme, at: Any, cp: Any, vectors: bool) -> tuple:
+    """Return a linear model, its loss of all samples at once or of each by itself."""
     X, y = programme.X, programme.y
-    if isinstance(programme, KernelDoubleMargin):
-        return _kernel(programme, at, cp)
     w, b, rho = cp.Variable(X.shape[1]), cp.Variable(), None
-    f, rows = X @ w + b, []
-    ridge = cp.sum_squares(at["root"] * w)
+    rows, penalty = [], cp.sum_squares(at["root"] * w)
     if isinstance(programme, LeastDeviations):
-        cost = cp.norm1(y - f) / len(y)
         rows.append(cp.norm1(w) <= at["s"])
+
+        def loss(y: Any, f: Any) -> Any:
+            return cp.norm1(y - f)
+
     elif isinstance(programme, DoublyRegularised):
-        cost = cp.sum(cp.pos(1 - cp.multiply(y, f))) / len(y) + at["lam1"] * cp.norm1(w)
+        penalty = at["lam1"] * cp.norm1(w) + penalty
+
+        def loss(y: Any, f: Any) -> Any:
+            return cp.sum(cp.pos(1 - cp.multiply(y, f)))
+
     elif isinstance(programme, DoubleMargin):
-        rho, margins = cp.Variable(nonneg=True), cp.multiply(y, f)
-        outer = 1 + margins - programme.kappa * rho
-        cost = cp.sum(cp.maximum(1 - margins, outer, 0)) / len(y) + at["lam1"] * rho
+        rho = cp.Variable(nonneg=True)
         rows.append(cp.norm1(w) <= rho)
+        penalty = at["lam1"] * rho + penalty
+
+        def loss(y: Any, f: Any) -> Any:
+            margins = cp.multiply(y, f)
+            return cp.sum(cp.maximum(1 - margins, 1 + margins - programme.kappa * rho, 0))
+
     else:
         raise TypeError(f"{type(programme).__name__} is no model that is written for CVXPY.")
-    problem = cp.Problem(cp.Minimize(cost + ridge), rows)
+    total = (
+        loss(y, X @ w + b)
+        if vectors
+        else sum(loss(t, x @ w + b) for x, t in zip(X, y, strict=True))
+    )
+    problem = cp.Problem(cp.Minimize(total / len(y) + penalty), rows)
     return problem, lambda: Solution(
         w.value, float(b.value), 0.0 if rho is None else float(rho.value)
     )

@@ -10,6 +10,7 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from sklearn.svm import SVC
 
+from helpers.made_up import MadeUp, study_of
 from helpers.papers import repository_config
 from helpers.small_runs import assert_known, small_run
 from path_benchmark.data import load
@@ -104,6 +105,12 @@ def config() -> dict:
             "sizes": [5, 10],
             "repeats": 2,
             "samples": {"piqp": 0, "piqp_gram": 4, "cvxpy": 3, "cvxpy_naive": 3},
+        },
+        "written_times": {
+            "datasets": ["drlad_simulation", "iris"],
+            "splits": 1,
+            "sizes": [2],
+            "samples": {"cvxpy_naive": 2, "cvxpy_terms": 2},
         },
         "linear_times": {
             "datasets": ["drlad_simulation", "iris"],
@@ -407,6 +414,24 @@ def test_every_grid_has_its_time(study):
     assert (own["value"] > 0).all()
     naive = only(study, experiment="regression_times", metric="time", method="cvxpy_naive")
     assert {h["sampled"] for h in naive["hyper"]} == {3}
+
+
+def test_a_term_for_each_sample_takes_cvxpy_longer_than_vectors(study):
+    own = only(study, experiment="written_times", metric="time")
+    seconds = own.groupby(["dataset", "method"])["value"].median().unstack()
+    assert list(seconds.columns) == ["cvxpy_naive", "cvxpy_terms"]
+    assert (seconds["cvxpy_terms"] > seconds["cvxpy_naive"]).all()
+
+
+def test_a_solves_milliseconds_are_those_of_all_points_and_folds():
+    made = MadeUp("distributionally_robust", "paper")
+    hyper = {"n_lam2": 20, "n_lam1": 20, "sampled": 50}
+    for method, seconds in (("cvxpy_naive", 200.0), ("cvxpy_terms", 2000.0)):
+        made.repeats("written_times", "diabetes", method, "time", [seconds], hyper)
+    files = {"dm_drsvm_tables_4_1_and_4_2": ["diabetes"]}
+    table = outputs.written(study_of(made), folds=5, files=files)
+    assert list(table["ours"]) == [100.0, 1000.0]  # of 20 x 20 points and 5 folds
+    assert list(table["paper"]) == pytest.approx([1e3 * 2763.428 / 2000.0] * 2)
 
 
 def test_every_sample_is_in_the_group_that_its_loss_says(study):

@@ -17,7 +17,7 @@ from path_benchmark.solvers.programmes import (
 )
 
 # What a solver's own default tolerance leaves of the objective, relative.
-REACHED = {"cvxpy": 1e-7, "cvxpy_naive": 2e-3}
+REACHED = {"cvxpy": 1e-7, "cvxpy_naive": 2e-3, "cvxpy_terms": 2e-3}
 
 
 def data(seed: int = 0, n: int = 40, d: int = 5):
@@ -98,6 +98,14 @@ def test_a_naive_user_builds_anew_and_is_told_what_cvxpy_chose():
     assert value == pytest.approx(best, rel=REACHED["cvxpy_naive"])
 
 
+@pytest.mark.parametrize("name", ["DrLAD", "DrSVM", "DM-DrSVM, kappa 1"])
+def test_a_term_for_each_sample_is_the_same_problem(name):
+    programme, at = PROBLEMS[name]
+    best, _ = value_of("clarabel", programme, at, tolerance=1e-11)
+    value, _ = value_of("cvxpy_terms", programme, at)
+    assert value == pytest.approx(best, rel=REACHED["cvxpy_terms"])
+
+
 @pytest.mark.parametrize("name", ["DrLAD", "DrSVM", "DM-DrSVM, kappa 1", "DM-KSVM"])
 def test_values_bound_the_optimum_from_above(name):
     programme, at = PROBLEMS[name]
@@ -160,4 +168,4 @@ def test_bounds_that_a_later_programme_has_not_are_dropped(name):
 def test_an_unknown_solver_is_named():
     with pytest.raises(ValueError, match="'gurobi', known are clarabel"):
         GridSolver("gurobi", PROBLEMS["DrLAD"][0])
-    assert set(GRID_SOLVERS) == {"piqp", "clarabel", "highs", "cvxpy", "cvxpy_naive"}
+    assert set(GRID_SOLVERS) == {"piqp", "clarabel", "highs", "cvxpy", "cvxpy_naive", "cvxpy_terms"}

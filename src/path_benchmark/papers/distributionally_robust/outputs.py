@@ -179,6 +179,31 @@ def _tried(
     return comparison(rows)
 
 
+@OUTPUTS.frame
+def written(study: Study, folds: int, files: dict[str, list[str]]) -> pd.DataFrame:
+    """Compare milliseconds of a solve by CVXPY, written in two ways, with the print's largest grid.
+
+    ``files``: published table -> data sets. The print's seconds are those of all points and folds.
+    """
+    rows = []
+    for file, datasets in files.items():
+        table = OUTPUTS.published(file)
+        keys = [column for column in ("n_s", "n_lambda2", "n_lambda1") if column in table]
+        table = table.assign(points=table[keys].prod(axis=1))
+        for dataset in datasets:
+            of_data = table[table["dataset"] == study.name(dataset)]
+            largest = of_data.loc[of_data["points"].idxmax()]
+            printed = 1e3 * largest["cvxpy_s_mean"] / largest["points"] / folds
+            own = study.only(experiment="written_times", dataset=dataset, metric="time")
+            for method, part in own.groupby("method", sort=False):
+                sizes = [hyper(part, key) for key in SIZES if key in part["hyper"].iloc[0]]
+                solves = folds * np.prod(sizes, axis=0).astype(float)
+                ours = 1e3 * float((part["value"] / solves).median())
+                text = f"{OUTPUTS.names[method]}, ms a solve"
+                rows.append(compared(study.name(dataset), text, printed, ours, NOT_COMPARED))
+    return comparison(rows)
+
+
 def _row_of(table: pd.DataFrame, column: str, **where: object) -> tuple[float, float]:
     """Return mean and standard deviation of a row of a published table, nan where it has none."""
     for name, value in where.items():

@@ -123,10 +123,10 @@ def regression(cell: Cell, rows: Rows, report: Report) -> None:
 def regression_grids(cell: Cell, rows: Rows, report: Report) -> None:
     """Tables 3.1 and 3.2: test errors of what the path and a solver choose."""
     parts = split_of(cell)
-    choose_on(cell, rows, report, parts, _drlad_grids(cell, parts.train), _mse(parts))
+    choose_on(cell, rows, report, parts, drlad_grids(cell, parts.train), _mse(parts))
 
 
-def _drlad_grids(cell: Cell, part: Part, spacing: str = "logarithmic") -> list[NamedGrid]:
+def drlad_grids(cell: Cell, part: Part, spacing: str = "logarithmic") -> list[NamedGrid]:
     """Return the DrLAD's grids of all sizes."""
     sizes = list(product(cell.settings.sizes, repeat=2))
     models = [deviation_models(cell, part, *size, spacing)["drlad"] for size in sizes]
@@ -137,7 +137,7 @@ def _drlad_grids(cell: Cell, part: Part, spacing: str = "logarithmic") -> list[N
 def lam2_spacings(cell: Cell, rows: Rows, report: Report) -> None:
     """Tables 3.1 and 3.2 with lam2 spaced otherwise: test errors of what the path chooses."""
     parts = split_of(cell)
-    grids = _drlad_grids(cell, parts.train, cell.value)
+    grids = drlad_grids(cell, parts.train, cell.value)
     for k, (model, lines, sizes) in enumerate(grids):
         fitted = choose(cell, parts.train, model, lines)
         hyper = {"spacing": cell.value, **sizes}
@@ -301,14 +301,14 @@ def regression_times(cell: Cell, rows: Rows, report: Report) -> None:
     """Tables 3.1 and 3.2: seconds of five-fold cross-validation of DrLAD, by size of grid."""
     part = split_of(cell).train
     rows.add("n", len(part.y), method="data")
-    GridTimes(cell, rows, part).run(_drlad_grids(cell, part), report)
+    GridTimes(cell, rows, part).run(drlad_grids(cell, part), report)
 
 
 @PAPER.experiment(lane="timing", settings=Times)
 def lam2_times(cell: Cell, rows: Rows, report: Report) -> None:
     """Tables 3.1 and 3.2 by Algorithm 3.3's own lines: along lam2, one for each s."""
     part, model = split_of(cell).train, tune.deviations("drlad")
-    along_s = _drlad_grids(cell, part)
+    along_s = drlad_grids(cell, part)
     grids = [(model, _crossed(lines), hyper) for _, lines, hyper in along_s]
     times = GridTimes(cell, rows, part)
     worst = _apart(times, along_s[-1], grids[-1])

@@ -5,6 +5,7 @@ margin_grids     choices through the path, exact and through a solver, by size o
 noisy_margins    AUC against the signal-to-noise ratio (Figure 4.3)
 margin_times     seconds of cross-validation (Tables 4.1, 4.2)
 linear_times     the same where lam2 = 0: is a path faster than a warm simplex method?
+written_times    seconds of CVXPY alone, as its problem may have been written (3.1 to 4.2)
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from ....runs.rows import Rows
 from ....settings import Count, Counts, NotNegative, Positive, Positives
 from .. import tuning as tune
 from ..tuning import Line
-from .chapter_3 import deviation_models
-from .seconds import GridTimes, Times
+from .chapter_3 import deviation_models, drlad_grids
+from .seconds import GridTimes, Samples, Times
 from .shared import (
     PAPER,
     Floats,
@@ -57,6 +58,10 @@ class MarginGrids(Grids):
 
 
 class MarginTimes(MarginGrids, Times):
+    """Both."""
+
+
+class WrittenTimes(MarginGrids, Samples):
     """Both."""
 
 
@@ -171,3 +176,11 @@ def linear_times(cell: Cell, rows: Rows, report: Report) -> None:
     sizes = cell.settings.sizes
     grids = [(*models(cell, part, n, 1)[name], {"points": n, "model": name}) for n in sizes]
     GridTimes(cell, rows, part).run(grids, report)
+
+
+@PAPER.experiment(lane="timing", settings=WrittenTimes)
+def written_times(cell: Cell, rows: Rows, report: Report) -> None:
+    """Tables 3.1 to 4.2: seconds of CVXPY with vectors, and with a term for each sample."""
+    part = split_of(cell).train
+    grids = drlad_grids if len(np.unique(part.y)) > 2 else _double_margin_grids
+    GridTimes(cell, rows, part).run_solvers(grids(cell, part), report)

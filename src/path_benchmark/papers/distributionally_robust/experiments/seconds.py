@@ -21,11 +21,16 @@ from .shared import Floats, Grids, NamedGrid, folds_of
 GRAM = "_gram"  # behind a solver's name: it is given the dual with the Gram matrix
 
 
-class Times(Grids):
-    """``repeats`` of the path; ``samples``: grid points at which a solver is timed, 0 all."""
+class Samples(Grids):
+    """``samples``: at how many grid points a solver is timed, 0 all."""
+
+    samples: dict[str, int]
+
+
+class Times(Samples):
+    """``repeats`` of the path."""
 
     repeats: Count
-    samples: dict[str, int]
 
 
 class GridTimes:
@@ -47,9 +52,16 @@ class GridTimes:
             for grid in grids:
                 self._time_paths(*grid, range(first, first + half))
             if first == 0:
-                for k, (name, sample) in enumerate(solvers.items()):
-                    self._time_solver(name, grids, sample)
-                    report((k + 1) / (len(solvers) + 1))
+                self.run_solvers(
+                    grids, lambda done: report(done * len(solvers) / (len(solvers) + 1))
+                )
+
+    def run_solvers(self, grids: Sequence[NamedGrid], report: Report) -> None:
+        """Time solvers alone."""
+        solvers = self.cell.settings.samples
+        for k, (name, sample) in enumerate(solvers.items()):
+            self._time_solver(name, grids, sample)
+            report((k + 1) / len(solvers))
 
     def _time_paths(
         self, model: Model, lines: Sequence[Line], hyper: dict[str, Any], repeats: range
