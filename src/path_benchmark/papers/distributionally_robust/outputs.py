@@ -194,8 +194,8 @@ def written(study: Study, folds: int, files: dict[str, list[str]]) -> pd.DataFra
             of_data = table[table["dataset"] == study.name(dataset)]
             largest = of_data.loc[of_data["points"].idxmax()]
             printed = 1e3 * largest["cvxpy_s_mean"] / largest["points"] / folds
-            own = study.only(experiment="written_times", dataset=dataset, metric="time")
-            for method, part in own.groupby("method", sort=False):
+            timed = study.only(experiment="written_times", dataset=dataset, metric="time")
+            for method, part in timed.groupby("method", sort=False):
                 sizes = [hyper(part, key) for key in SIZES if key in part["hyper"].iloc[0]]
                 solves = folds * np.prod(sizes, axis=0).astype(float)
                 ours = 1e3 * float((part["value"] / solves).median())
