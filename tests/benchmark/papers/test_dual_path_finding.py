@@ -5,8 +5,12 @@ import pytest
 import scipy.sparse as sp
 
 from path_benchmark.objectives import judge, quantile_hinge
-from path_benchmark.papers.quantile_svm.dual_path_finding import dual_path_finding
-from path_benchmark.solvers import Answer
+from path_benchmark.papers.quantile_svm.dual_path_finding import (
+    DualPath,
+    _Homotopy,
+    dual_path_finding,
+)
+from path_benchmark.solvers import Answer, lbfgsb
 from solution_paths import quantile_svm_path
 
 pytestmark = pytest.mark.slow
@@ -62,3 +66,29 @@ def test_it_is_stopped_at_its_limit_and_says_so():
     assert found.stopped == "it had used up 0.001 s"
     assert found.reached < 1.0
     assert set(found.duals) == {0.0, *(tau for tau in TAUS if tau <= found.reached)}
+
+
+@pytest.mark.parametrize("margin", [1e-4, 1e-3])
+def test_index_sets_may_come_from_the_starts_gradient(margin):
+    """A start whose gradient is zero to within the margin gives the same solutions."""
+    X, y = clouds()
+    objective = quantile_hinge(X, y, 1e-1)
+    by_duals, by_gradient = (
+        dual_path_finding(objective, TAUS, 1e-13, 60.0, by) for by in (None, margin)
+    )
+    assert by_gradient.reached == 1.0
+    for tau in TAUS:
+        alpha = by_gradient.duals[tau]
+        np.testing.assert_allclose(alpha, by_duals.duals[tau], atol=2.0 * margin)
+
+
+def test_samples_whose_gradient_is_within_the_margin_are_on_it():
+    X, y = clouds()
+    objective = quantile_hinge(X, y, 1e-1)
+    alpha = lbfgsb.solve(objective.at(0.0), lbfgsb.TIGHT_OPTIONS).alpha
+    rows = y[:, None] * objective.features()
+    gradient = rows @ (rows.T @ alpha) / objective.lam - 1.0
+    homotopy = _Homotopy(objective, DualPath(), 1e-13, margin=0.3)
+    assert homotopy.M.tolist() == (np.abs(gradient) <= 0.3).tolist()
+    assert homotopy.L.tolist() == (gradient < -0.3).tolist()
+    assert 0 < homotopy.M.sum() < len(y)

@@ -6,7 +6,8 @@ updated by (17) and (18), never recomputed. As in the paper there is no rule for
 The algorithm is compared with `solution_paths.quantile_svm_path`.
 
 The paper leaves open where conjugate gradients stop, which is an argument here as much depends on
-it, and which duals of an approximate start count as at a bound.
+it, and when an entry of an approximate start's gradient counts as zero, so that its sample is on
+the margin by (11).
 """
 
 from __future__ import annotations
@@ -62,7 +63,11 @@ class DualPath:
 
 
 def dual_path_finding(
-    objective: Hinge, taus: Sequence[float], residual: float, limit_s: float
+    objective: Hinge,
+    taus: Sequence[float],
+    residual: float,
+    limit_s: float,
+    margin: float | None = None,
 ) -> DualPath:
     """Run Algorithm 1 on a quantile SVM.
 
@@ -76,10 +81,13 @@ def dual_path_finding(
         Relative residual, in norms, at which conjugate gradients stop.
     limit_s : float
         Limit of CPU seconds.
+    margin : float, optional
+        Entries of the start's gradient up to this size are zero: definition (11). By default the
+        duals tell, by (12): who is between the bounds is on the margin.
     """
     path, start = DualPath(), time.process_time()
     with Stopwatch() as watch:
-        homotopy = _Homotopy(objective, path, residual)
+        homotopy = _Homotopy(objective, path, residual, margin)
         remaining, zero_steps = list(taus), 0
         while path.reached < 1.0 and not path.stopped:
             step, event = homotopy.next_event()
@@ -102,25 +110,41 @@ def dual_path_finding(
 class _Homotopy:
     """Duals, gradient and index sets at the current tau, named as in the paper."""
 
-    def __init__(self, objective: Hinge, path: DualPath, residual: float) -> None:
+    def __init__(
+        self, objective: Hinge, path: DualPath, residual: float, margin: float | None
+    ) -> None:
         X, y = objective.features(), objective.y
         self.path, self.residual, self.y, self.n = path, residual, y, len(y)
         self.YX = sp.diags_array(y) @ sp.csr_array(X) if sp.issparse(X) else X * y[:, None]
         self.lam = objective.lam
         start = lbfgsb.solve(objective.at(0.0), lbfgsb.TIGHT_OPTIONS)
         path.start_cpu_s = start.cpu_s
-        c = self.costs(0.0)
-        self.alpha = start.alpha.copy()
+        self.alpha, c = start.alpha.copy(), self.costs(0.0)
+        if margin is None:
+            self._by_duals(c)
+        else:
+            self._by_gradient(c, margin)
+        path.duals[0.0] = self.alpha.copy()
+        self.gradient[self.M] = 0.0
+        self._update_rates()
+
+    def _by_duals(self, c: Floats) -> None:
+        """Read the index sets from the start's duals, by (12)."""
         low, high = self.alpha <= AT_BOUND * c, self.alpha >= (1.0 - AT_BOUND) * c
         self.alpha[low], self.alpha[high] = 0.0, c[high]
-        path.duals[0.0] = self.alpha.copy()
         self.gradient = self._product(self.alpha) / self.lam - 1.0
         self.M = ~low & ~high
         # If a cost is 0, both bounds coincide: the gradient decides between L and R.
         self.L = high & (self.gradient < 0.0)
         self.R = ~self.M & ~self.L
-        self.gradient[self.M] = 0.0
-        self._update_rates()
+
+    def _by_gradient(self, c: Floats, margin: float) -> None:
+        """Read the index sets from the start's gradient, by (11)."""
+        self.gradient = self._product(self.alpha) / self.lam - 1.0
+        self.L, self.R = self.gradient < -margin, self.gradient > margin
+        self.M = ~self.L & ~self.R
+        self.alpha[self.L], self.alpha[self.R] = c[self.L], 0.0
+        self.gradient = self._product(self.alpha) / self.lam - 1.0
 
     def costs(self, tau: float) -> Floats:
         """Return the costs at tau, equation (4)."""

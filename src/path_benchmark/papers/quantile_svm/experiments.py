@@ -5,6 +5,7 @@ scaling        kinks under other scalings and kinds of bias: which has the paper
 choose_lam     validation accuracy at tau = 1/2 against lam: is Table 1's lam the best?
 timing         CPU seconds of the path, of recovering a solution, and of the solvers (Table 2)
 published      the paper's Algorithm 1 with conjugate gradients: seconds, kinks, accuracy
+start_sets     its kinks where index sets come from the start's gradient, as the paper defines them
 boundary       the decision boundary at a few tau, in the plane (Figure 1)
 kinks          number of kinks against n: does it grow as n log n?
 extremes       CPU seconds of the solvers if the costs of one class are 0, or nearly 0: footnote 5
@@ -148,6 +149,19 @@ class Published(Settings):
     """
 
     residuals: Positives
+    taus: Shares
+    limit_s: Positive
+
+
+class StartSets(Settings):
+    """``scalings``; ``margins``: sizes up to which entries of the gradient are zero.
+
+    ``residual``, ``taus`` and ``limit_s`` as of `Published`.
+    """
+
+    scalings: Annotated[tuple[Scaling, ...], Field(min_length=1)]
+    margins: Positives
+    residual: Positive
     taus: Shares
     limit_s: Positive
 
@@ -466,6 +480,25 @@ def published(cell: Cell, rows: Rows, report: Report) -> None:
         tau_columns = {**columns, "hyper_parameters": {"residual": cell.value, "tau": tau}}
         name = "solution_gap" if tau else "start_gap"
         rows.add(name, or_none(verdict.gap), **tau_columns, **verdict_columns(verdict))
+
+
+@PAPER.experiment(settings=StartSets, each="scalings")
+def start_sets(cell: Cell, rows: Rows, report: Report) -> None:
+    """Count the kinks of Algorithm 1 where the start's gradient gives the index sets, (11)."""
+    settings = cell.settings
+    objective = _objective(cell, _parts(cell).train)
+    margins = (None, *sorted(settings.margins))
+    for k, margin in enumerate(margins):
+        dual_path = dual_path_finding(
+            objective, sorted(settings.taus), settings.residual, settings.limit_s, margin
+        )
+        hyper = {"margin": "duals" if margin is None else margin}
+        columns = {"method": "published", "hyper_parameters": hyper}
+        status = {"status": "censored", "message": dual_path.stopped} if dual_path.stopped else {}
+        rows.add("kinks", len(dual_path.kinks), **columns, **status)
+        gaps = [judge(objective.at(t), Answer(alpha=a)).gap for t, a in dual_path.duals.items()]
+        rows.add("solution_gap", or_none(max(gaps)), **columns)
+        report((k + 1) / len(margins))
 
 
 def _few_of_each_class(part: Part, n: int) -> Part:

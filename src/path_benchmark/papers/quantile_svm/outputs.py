@@ -151,6 +151,29 @@ def _published_numbers(study: Study, dataset: str, value: pd.Series) -> Iterable
         yield text, (np.nan, number), verdicts.NOT_COMPARED
 
 
+@OUTPUTS.frame
+def start_sets(study: Study) -> pd.DataFrame:
+    """Compare kinks of Algorithm 1, its index sets from the start's gradient, with the print."""
+    results, rows = study.only(experiment="start_sets"), []
+    keys = ["dataset", "scaling", "margin"]
+    results = results.assign(**{key: hyper(results, key).astype(str) for key in keys[1:]})
+    for (dataset, scaling, margin), part in results.groupby(keys, sort=False):
+        kinks = part[(part["metric"] == "kinks") & (part["status"] == "ok")]
+        ours, std, n = mean(kinks)
+        printed = _printed(2, dataset, "n_kinks")
+        row = compared(
+            study.name(dataset),
+            "kinks",
+            printed,
+            ours,
+            on_mean(printed, ours, ours_std=std, ours_n=n),
+        )
+        gap = part[part["metric"] == "solution_gap"]["value"].max()
+        named = {"inputs": scaling, "gradient counts as zero up to": margin}
+        rows.append(named | row | {"splits": n, "our std": std, "largest gap": gap})
+    return comparison(rows)
+
+
 def kinks_by_split(study: Study, dataset: str) -> pd.Series:
     """Return the kinks of each split on the whole training part under the data set's scaling.
 
