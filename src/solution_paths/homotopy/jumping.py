@@ -126,7 +126,7 @@ class JumpingWalk:
         rows, walls = rows[walls >= 0], walls[walls >= 0]
         place = np.array([self.graphs.beyond(*at) for at in zip(rows, walls, strict=True)], int)
         duals = np.empty(len(homotopy.place))
-        if not operate(homotopy.walk, DUALS, out=duals):
+        if not homotopy.solve(DUALS, out=duals):
             raise np.linalg.LinAlgError("the system there can't be solved")
         homotopy.begin_jump(rows, self.graphs.jump_graphs(rows, place, duals[rows], self._t))
         for i, new in zip(rows.tolist(), place.tolist(), strict=True):
@@ -182,7 +182,7 @@ class JumpingWalk:
     def _point(self) -> tuple[Floats, Floats]:
         """Return duals (n,) and values (n,) of samples, in the statement's scale."""
         values, graphs, t = np.empty(len(self.homotopy.place)), self.graphs, self._t
-        if not operate(self.homotopy.walk, PRESENT, out=values):
+        if not self.homotopy.solve(PRESENT, out=values):
             raise np.linalg.LinAlgError("the system there can't be solved")
         place, numbers = self.homotopy.place[: graphs.n], values[: graphs.n]
         equation = graphs.equation[self._rows, place]

@@ -81,6 +81,8 @@ def walk(w, steps):
         outcome = change(w, first, new, False)
         if outcome == AGAIN:
             go_back(w, beginning)
+            if now.unsolved:
+                return DENSER
             continue
         if outcome == STAYS:
             continue
@@ -222,10 +224,11 @@ def change(w, i, new, forced):
 
     Returns
     -------
-    CHANGED, FALLS (nothing limits the motion along a null vector), STAYS, or AGAIN (the error of t
-    is too large, and nothing has changed).
+    CHANGED, FALLS (nothing limits the motion along a null vector), STAYS, or AGAIN (nothing has
+    changed, as the error of t is too large, or a response is ``unsolved``).
     """
     now, old, side, events = w.now, w.place[i], w.now.side, w.now.events
+    now.unsolved = 0
     outcome = attempt_change(w, i, new, forced)
     now.null_curvature = 0.0
     if outcome == AGAIN:
@@ -250,6 +253,8 @@ def attempt_change(w, i, new, forced):
     idle = is_idle(w, i, old, new)
     singular = not idle and is_singular(w, new)
     move(w, i, new)
+    if w.now.unsolved:
+        return AGAIN
     if singular:
         orient_null_vector(w, i, old, new)
         gained = forced or gains(w, i, new)
@@ -447,7 +452,7 @@ def exchange(w):
             factor(w)
         return CHANGED
     restore_rates(w)
-    if update_system(w):
+    if not now.unsolved and update_system(w):
         return CHANGED
     move(w, k, old)
     return AGAIN
@@ -575,10 +580,13 @@ def write_values(w, out):
 def put(w, i, new):
     """Put a coordinate into a new place at the present t.
 
-    Returns DONE, MORE_ROOM (see `walk`), LOST, or UNBOUNDED if nothing limits the motion.
+    Returns DONE, MORE_ROOM or DENSER (see `walk`), LOST, or UNBOUNDED if nothing limits the motion.
     """
     if not has_room(w):
         return MORE_ROOM
     if not solve_afresh(w, REFINED):
-        return LOST
-    return DONE if change(w, i, new, True) == CHANGED else UNBOUNDED
+        return DENSER if w.now.eliminated else LOST
+    outcome = change(w, i, new, True)
+    if outcome == AGAIN and w.now.unsolved:
+        return DENSER
+    return DONE if outcome == CHANGED else UNBOUNDED

@@ -134,7 +134,7 @@ class Homotopy:
             self.walk.sign[self.walk.map.weights :] = -statement.widening
         self._make_room(int(tables.solved[np.arange(len(place)), self.start].sum()))
         self.values = np.empty(len(place))
-        shrank = operate(self.walk, PREPARE, out=self.values)
+        shrank = self.solve(PREPARE, out=self.values)
         self.regular = bool(shrank and np.isfinite(self.values).all())
 
     def release(self) -> None:
@@ -209,6 +209,14 @@ class Homotopy:
         if ending == loop.DENSER:
             operate(self.walk, PREPARE, out=self.values)
 
+    def solve(self, operation: int, **options: Any) -> bool:
+        """Do an operation that solves for the present point; False: that is impossible."""
+        done = operate(self.walk, operation, **options)
+        if not done and self.walk.now.eliminated:
+            self.grow_memory(loop.DENSER)
+            done = operate(self.walk, operation, **options)
+        return bool(done)
+
     def finish(self) -> None:
         """Free the memory of the systems: no step follows."""
         now = self.walk.now
@@ -222,7 +230,7 @@ class Homotopy:
         Rows whose knots were all still go to the segments of their values.
         """
         before, graphs, values = self.graphs, statement.graphs, np.empty(len(self.place))
-        if not operate(self.walk, PRESENT, out=values):
+        if not self.solve(PRESENT, out=values):
             raise np.linalg.LinAlgError("the system at the end of the path can't be solved")
         knots = (np.arange(before.lower.shape[1]) % 2 == 1) & before.exists
         free = statement.is_row & np.all(before.still | ~knots, axis=1)
@@ -268,17 +276,17 @@ class Homotopy:
         """Walk to the first breakpoint; None: there is none before the end."""
         while self.walk.now.nodes < 2:
             ending = operate(self.walk, WALK, 1)
-            if ending not in (loop.DONE, loop.MORE_ROOM):
+            if ending not in (loop.DONE, loop.MORE_ROOM, loop.DENSER):
                 return None
-            self._make_room()
+            self.grow_memory(ending)
         now = self.walk.now
         return None if now.t == now.end else now.t + now.t_low
 
     def put(self, i: int, place: int) -> bool:
         """Put a coordinate into another place at the present t; False: that is impossible."""
         ending = operate(self.walk, PUT, i, place)
-        while ending == loop.MORE_ROOM:
-            self._make_room()
+        while ending in (loop.MORE_ROOM, loop.DENSER):
+            self.grow_memory(ending)
             ending = operate(self.walk, PUT, i, place)
         return bool(ending == loop.DONE)
 
@@ -314,7 +322,7 @@ class Homotopy:
     def note_after_jump(self) -> None:
         """Record the point after a jump as a piece without length."""
         self._make_room()
-        if not operate(self.walk, NOTE):
+        if not self.solve(NOTE):
             raise np.linalg.LinAlgError("the system after a jump can't be solved")
 
     def _make_room(self, at_start: int | None = None) -> None:

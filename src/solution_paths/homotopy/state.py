@@ -112,6 +112,7 @@ class Numbers:
     factored: int  # changes of places up to the last factorisation
     careful: int  # number of next responses that are solved for to rounding, after a doubt
     shrink: float  # estimated ratio of two corrections in refinement
+    unsolved: int  # whether a response can't be solved for while coordinates are eliminated
     null_residual: float  # largest component of a null vector that was set to zero
     null_curvature: float  # root of the curvature, in units, along an accepted null vector
     value: float  # largest |value| of a row at a knot

@@ -495,3 +495,23 @@ def test_bad_arguments_are_named(options, message):
 def test_a_threshold_must_be_positive_and_more_than_rounding(s):
     with pytest.raises(ValueError, match="s "):
         outlier_svr_path(*line(), 1.0, s=s)
+
+
+def nearly_constant(difference, seed):
+    """Forty columns of nearly -1, which differ by multiples of a number; some rows twice."""
+    rng = np.random.default_rng(seed)
+    G = np.round(rng.normal(size=(90, 40)), 2)
+    X = -1.0 + difference * G
+    X[45:80] = X[rng.integers(0, 45, 35)]
+    labels = np.where(G @ rng.normal(size=40) + 3.0 * rng.normal(size=90) > 0.0, 1.0, -1.0)
+    return X, labels
+
+
+@pytest.mark.parametrize("homotopy", ["theta", "s"])
+@pytest.mark.parametrize(("difference", "seed"), [(1e-5, 1), (1e-5, 3), (3e-6, 0), (1e-6, 0)])
+def test_columns_that_are_nearly_constant(difference, seed, homotopy):
+    """Elimination squares the condition: start, responses and jumps must do without it."""
+    X, labels = nearly_constant(difference, seed)
+    path = outlier_svm_path(X, labels, difference**-2, homotopy=homotopy, check="ignore")
+    assert path.range == ((0.0, 1.0) if homotopy == "theta" else (path.range[0], 0.0))
+    assert path.certify().status == "holds", path.certify()

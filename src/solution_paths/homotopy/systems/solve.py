@@ -122,7 +122,8 @@ def respond(w, number, new, goal):
     """Solve for the response of unknowns to a coordinate that changes its place.
 
     The unknown of a known coordinate changes by 1, else the right-hand side of its equation. The
-    first coordinate that changes at this t has number 0. Neither is eliminated.
+    first coordinate that changes at this t has number 0. Neither is eliminated. Where others are,
+    the system may be too ill-conditioned: then ``unsolved`` says so.
     """
     now, i, response, rough = (
         w.now,
@@ -144,6 +145,7 @@ def respond(w, number, new, goal):
                     restore(w, w.changed[g])
         elif attempt == 1 and not now.eliminated:
             factor_twofold(w)
+    now.unsolved |= 1 if contraction > CONTRACTION and now.eliminated else 0
     _scatter(w, response)
     for a in range(now.solved + now.eliminated):
         rough[coordinate(w, a)] = w.work[ITERATE, a]
