@@ -26,9 +26,10 @@ from .verdicts import CONTRADICTED, NOT_TESTED, Claim, on_sentence
 class Rule(Settings):
     """What decides a case: bounds on a value, a comparison of means, or an interval.
 
-    ``value`` names numbers that must all keep the bounds; ``holds`` what is already true, false or
-    None; ``means`` compares ``stated`` with ``rivals`` (at each of ``levels``); ``interval`` names
-    numbers whose median (or ``take``) has a bootstrap interval on the right side of the bound.
+    ``value`` names numbers that must all keep the bounds, within the measure's ``errors`` where it
+    knows them; ``holds`` what is already true, false or None; ``means`` compares ``stated`` with
+    ``rivals`` (at each of ``levels``); ``interval`` names numbers whose median (or ``take``) has a
+    bootstrap interval on the right side of the bound.
     """
 
     value: str = ""
@@ -187,11 +188,16 @@ def decide(rule: Rule, values: Mapping[str, Any]) -> tuple[bool | None, str]:
     if rule.interval:
         return _on_interval(rule, values)
     numbers = np.atleast_1d(np.asarray(values[rule.value], float))
-    kept = _kept(rule, numbers, numbers)
+    errors = np.broadcast_to(values.get("errors", 0.0), numbers.shape)
     text = f"bound: {_bounds(rule)}"
     if not len(numbers) or np.isnan(numbers).any():
         return None, text
-    return bool(kept), text
+    low, high = numbers - errors, numbers + errors
+    if _kept(rule, low, high):
+        return True, text
+    ends = zip(low, high, strict=True)
+    beyond = any(not _kept(rule, a, a) and not _kept(rule, b, b) for a, b in ends)
+    return (False if beyond else None), text
 
 
 def _kept(rule: Rule, low: np.ndarray | float, high: np.ndarray | float) -> bool:

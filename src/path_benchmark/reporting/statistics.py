@@ -56,6 +56,11 @@ def difference_interval(
     return m1 - m2 - half, m1 - m2 + half
 
 
+def t_half(std: float, n: int) -> float:
+    """Return half the 95 % interval of a mean of n values with a standard deviation."""
+    return t_quantile(n - 1) * std / math.sqrt(n)
+
+
 def draw_interval(value: float, mean: float, std: float, n: int) -> tuple[float, float]:
     """Return the 95 % interval of a mean less a single number, as if that were one more draw."""
     half = t_quantile(n - 1) * std * math.sqrt(1.0 + 1.0 / n)

@@ -434,6 +434,17 @@ def test_a_solves_milliseconds_are_those_of_all_points_and_folds():
     assert list(table["paper"]) == pytest.approx([1e3 * 2763.428 / 2000.0] * 2)
 
 
+def test_what_doubling_a_grid_costs_is_a_mean_over_splits_with_its_interval():
+    made = MadeUp("distributionally_robust", "paper")
+    for split, factor in enumerate((1.8, 2.0, 2.2)):
+        for n, seconds in ((5, 1.0), (10, factor)):
+            hyper = {"n_s": n, "n_lam2": 5}
+            made.repeats("lam2_times", "prostate", "path", "time", [seconds], hyper, split=split)
+    (case,) = outputs.doublings(study_of(made), 0, ["path"], "lam2_times")
+    assert list(case.values["ratios"]) == [pytest.approx(2.0)]
+    assert list(case.values["errors"]) == [pytest.approx(4.302653 * 0.2 / np.sqrt(3.0), rel=1e-5)]
+
+
 def test_every_sample_is_in_the_group_that_its_loss_says(study):
     own = study.curves[study.curves["experiment"] == "partitions"]
     outer = only(study, metric="margin_outer")["value"].iloc[0]

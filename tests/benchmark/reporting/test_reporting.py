@@ -949,3 +949,19 @@ def test_rounding_is_no_spread(paired):
     assert (p, "0.3 ± 0 against 1.3 ± 0" in text) == (0.0, True)
     apart = pd.Series([0.3, 0.3, 0.3 + 1e-9])
     assert "0.3 ± 5.8e-10" in statistics.difference(apart, other)[3]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "errors", "holds"),
+    [
+        ([1.7, 1.9], [0.05, 0.05], True),
+        ([1.7, 1.9], [0.2, 0.05], None),
+        ([1.59, 1.9], [0.02, 0.02], None),
+        ([1.59, 1.9], [0.005, 0.02], False),
+        ([1.3, 1.61], [0.02, 0.02], False),
+        ([1.59], 0.0, False),
+    ],
+)
+def test_numbers_decide_by_their_intervals(numbers, errors, holds):
+    rule = claims.Rule(value="ratios", at_least=1.6, at_most=2.4)
+    assert claims.decide(rule, {"ratios": numbers, "errors": errors})[0] is holds

@@ -13,6 +13,7 @@ from ...reporting import figures as fig
 from ...reporting.claims import Case
 from ...reporting.outputs import Outputs
 from ...reporting.pivots import with_hyper
+from ...reporting.statistics import t_half
 from ...reporting.study import Study, hyper, mean
 from ...reporting.surface import Surface, Trace
 from ...reporting.tables import RATIO, compared, comparison
@@ -605,17 +606,28 @@ def figure_5_2(study: Study) -> Figure | None:
 # ---------------------------------------------------------------- measures
 
 
-def _doublings(measured: pd.DataFrame, column: int) -> np.ndarray:
-    """Return by what factor seconds grow when one size of a grid doubles."""
-    ratios = []
-    for _, group in measured.groupby(["experiment", "dataset", "method"]):
-        seconds = dict(zip(group["keys"], group["seconds"], strict=True))
-        for keys, value in seconds.items():
-            k = column % len(keys)
+def _doublings(
+    study: Study, experiments: Sequence[str], methods: Sequence[str], column: int
+) -> pd.DataFrame:
+    """Return by what factor seconds grow when one size of a grid doubles: means over splits.
+
+    ``error`` is half their 95 % interval, 0 of one split.
+    """
+    rows = study.only(metric="time")
+    rows = rows[rows["experiment"].isin(experiments) & rows["method"].isin(methods)]
+    rows = rows[hyper(rows, "sampled").fillna(0).astype(int) == 0]
+    found = []
+    for (_, dataset, _), group in rows.groupby(["experiment", "dataset", "method"], sort=False):
+        sizes = [hyper(group, key).astype(int) for key in SIZES if key in group["hyper"].iloc[0]]
+        seconds = group.groupby([*sizes, "split"])["value"].median().unstack()
+        for keys, value in seconds.iterrows():
+            k = column % len(sizes)
             double = (*keys[:k], 2 * keys[k], *keys[k + 1 :])
-            if double in seconds:
-                ratios.append(seconds[double] / value)
-    return np.array(ratios)
+            if double in seconds.index:
+                ratio = (seconds.loc[double] / value).dropna()
+                half = t_half(ratio.std(), len(ratio)) if len(ratio) > 1 else 0.0
+                found.append({"dataset": dataset, "ratio": ratio.mean(), "error": half})
+    return pd.DataFrame(found, columns=["dataset", "ratio", "error"])
 
 
 @OUTPUTS.measure
@@ -623,14 +635,13 @@ def doublings(
     study: Study, column: int, methods: Sequence[str], experiment: str = ""
 ) -> Iterable[Case]:
     """Give what doubling a size of the grid costs, of what was timed at all points."""
-    measured = _speeds(study, [experiment] if experiment else TIMED)
-    if len(measured):
-        measured = measured[(measured["experiment"] != "linear_times") & (measured["sampled"] == 0)]
-        measured = measured[measured["method"].isin(methods)]
-        ratios = _doublings(measured, column)
-        if len(ratios):
-            numbers = {"ratios": ratios, "low": ratios.min(), "high": ratios.max()}
-            yield Case(tuple(dict.fromkeys(measured["dataset"])), numbers)
+    timed = [experiment] if experiment else [name for name in TIMED if name != "linear_times"]
+    found = _doublings(study, timed, methods, column)
+    if len(found):
+        ratios = found["ratio"].to_numpy()
+        numbers = {"ratios": ratios, "errors": found["error"].to_numpy()}
+        numbers |= {"low": ratios.min(), "high": ratios.max(), "error": found["error"].max()}
+        yield Case(tuple(dict.fromkeys(found["dataset"])), numbers)
 
 
 @OUTPUTS.measure
