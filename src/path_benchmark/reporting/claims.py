@@ -26,8 +26,8 @@ from .verdicts import CONTRADICTED, NOT_TESTED, Claim, on_sentence
 class Rule(Settings):
     """What decides a case: bounds on a value, a comparison of means, or an interval.
 
-    ``value`` names numbers that must all keep the bounds, within the measure's ``errors`` where it
-    knows them; ``holds`` what is already true, false or None; ``means`` compares ``stated`` with
+    ``value`` names numbers that must all keep the bounds, within the measure's ``<value>_error``
+    where it knows that; ``holds`` what is already true, false or None; ``means`` compares ``stated`` with
     ``rivals`` (at each of ``levels``); ``interval`` names numbers whose median (or ``take``) has a
     bootstrap interval on the right side of the bound.
     """
@@ -188,7 +188,7 @@ def decide(rule: Rule, values: Mapping[str, Any]) -> tuple[bool | None, str]:
     if rule.interval:
         return _on_interval(rule, values)
     numbers = np.atleast_1d(np.asarray(values[rule.value], float))
-    errors = np.broadcast_to(values.get("errors", 0.0), numbers.shape)
+    errors = np.broadcast_to(values.get(f"{rule.value}_error", 0.0), numbers.shape)
     text = f"bound: {_bounds(rule)}"
     if not len(numbers) or np.isnan(numbers).any():
         return None, text

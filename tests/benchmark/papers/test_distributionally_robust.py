@@ -442,7 +442,9 @@ def test_what_doubling_a_grid_costs_is_a_mean_over_splits_with_its_interval():
             made.repeats("lam2_times", "prostate", "path", "time", [seconds], hyper, split=split)
     (case,) = outputs.doublings(study_of(made), 0, ["path"], "lam2_times")
     assert list(case.values["ratios"]) == [pytest.approx(2.0)]
-    assert list(case.values["errors"]) == [pytest.approx(4.302653 * 0.2 / np.sqrt(3.0), rel=1e-5)]
+    assert list(case.values["ratios_error"]) == [
+        pytest.approx(4.302653 * 0.2 / np.sqrt(3.0), rel=1e-5)
+    ]
 
 
 def test_every_sample_is_in_the_group_that_its_loss_says(study):

@@ -964,4 +964,4 @@ def test_rounding_is_no_spread(paired):
 )
 def test_numbers_decide_by_their_intervals(numbers, errors, holds):
     rule = claims.Rule(value="ratios", at_least=1.6, at_most=2.4)
-    assert claims.decide(rule, {"ratios": numbers, "errors": errors})[0] is holds
+    assert claims.decide(rule, {"ratios": numbers, "ratios_error": errors})[0] is holds

@@ -639,7 +639,7 @@ def doublings(
     found = _doublings(study, timed, methods, column)
     if len(found):
         ratios = found["ratio"].to_numpy()
-        numbers = {"ratios": ratios, "errors": found["error"].to_numpy()}
+        numbers = {"ratios": ratios, "ratios_error": found["error"].to_numpy()}
         numbers |= {"low": ratios.min(), "high": ratios.max(), "error": found["error"].max()}
         yield Case(tuple(dict.fromkeys(found["dataset"])), numbers)
 
