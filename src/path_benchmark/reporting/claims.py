@@ -27,9 +27,9 @@ class Rule(Settings):
     """What decides a case: bounds on a value, a comparison of means, or an interval.
 
     ``value`` names numbers that must all keep the bounds, within the measure's ``<value>_error``
-    where it knows that; ``holds`` what is already true, false or None; ``means`` compares ``stated`` with
-    ``rivals`` (at each of ``levels``); ``interval`` names numbers whose median (or ``take``) has a
-    bootstrap interval on the right side of the bound.
+    where it knows that; ``holds`` what is already true, false or None; ``means`` compares
+    ``stated`` with ``rivals`` (at each of ``levels``); ``interval`` names numbers whose median (or
+    ``take``) has a bootstrap interval on the right side of the bound.
     """
 
     value: str = ""
