@@ -616,7 +616,7 @@ def _doublings(
     rows = study.only(metric="time")
     rows = rows[rows["experiment"].isin(experiments) & rows["method"].isin(methods)]
     rows = rows[hyper(rows, "sampled").fillna(0).astype(int) == 0]
-    found = []
+    growth = []
     for (_, dataset, _), group in rows.groupby(["experiment", "dataset", "method"], sort=False):
         sizes = [hyper(group, key).astype(int) for key in SIZES if key in group["hyper"].iloc[0]]
         seconds = group.groupby([*sizes, "split"])["value"].median().unstack()
@@ -626,8 +626,8 @@ def _doublings(
             if double in seconds.index:
                 ratio = (seconds.loc[double] / value).dropna()
                 half = t_half(ratio.std(), len(ratio)) if len(ratio) > 1 else 0.0
-                found.append({"dataset": dataset, "ratio": ratio.mean(), "error": half})
-    return pd.DataFrame(found, columns=["dataset", "ratio", "error"])
+                growth.append({"dataset": dataset, "ratio": ratio.mean(), "error": half})
+    return pd.DataFrame(growth, columns=["dataset", "ratio", "error"])
 
 
 @OUTPUTS.measure
@@ -636,12 +636,12 @@ def doublings(
 ) -> Iterable[Case]:
     """Give what doubling a size of the grid costs, of what was timed at all points."""
     timed = [experiment] if experiment else [name for name in TIMED if name != "linear_times"]
-    found = _doublings(study, timed, methods, column)
-    if len(found):
-        ratios = found["ratio"].to_numpy()
-        numbers = {"ratios": ratios, "ratios_error": found["error"].to_numpy()}
-        numbers |= {"low": ratios.min(), "high": ratios.max(), "error": found["error"].max()}
-        yield Case(tuple(dict.fromkeys(found["dataset"])), numbers)
+    growth = _doublings(study, timed, methods, column)
+    if len(growth):
+        ratios = growth["ratio"].to_numpy()
+        numbers = {"ratios": ratios, "ratios_error": growth["error"].to_numpy()}
+        numbers |= {"low": ratios.min(), "high": ratios.max(), "error": growth["error"].max()}
+        yield Case(tuple(dict.fromkeys(growth["dataset"])), numbers)
 
 
 @OUTPUTS.measure
