@@ -4,7 +4,7 @@ Within the branches of a partition the walk is an ordinary one; it stops where a
 wall. There the sample changes to the branch on the other side with its dual unchanged. At fixed t
 the slope of its segment then moves from this dual to its value in the statement. This is an
 ordinary walk, in a parameter from -1 to 0, in which walls are ordinary knots. Samples that are at
-walls at its end change sides in turn.
+walls at its end change sides in turn, as long as that lowers the objective.
 
 A jump leaves one event for each coordinate whose place it changed, between two points at one t.
 """
@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 NUMERICAL_ERRORS = (np.linalg.LinAlgError, ArithmeticError)
 NEIGHBOURS = np.array([-1, 1])  # offsets to the places next to a segment
-MOST_JUMPS = 1000  # at one t
+MOST_IDLE = 50  # rounds in a row, at one t, that do not lower the objective
 COINCIDENT = 1e-12  # of t, or of knots: nearer jumps are at one t, nearer values at a wall
 
 
@@ -45,6 +45,8 @@ class JumpingWalk:
     improve : callable
         Maps (values, duals, branches, t) of a solution with values at walls to the samples that
         change sides for a lower objective near by, None if there are none.
+    objective : callable
+        Maps the same to the objective there.
 
     Attributes
     ----------
@@ -61,13 +63,16 @@ class JumpingWalk:
         t: float,
         end: float,
         improve: Callable[[Floats, Floats, NDArray[np.int64], float], Places | None],
+        objective: Callable[[Floats, Floats, NDArray[np.int64], float], float],
     ):
-        self.graphs, self.improve, self.end = graphs, improve, end
+        self.graphs, self.end = graphs, end
+        self.improve, self.objective = improve, objective
         self.counts = {"jumps": 0, "rounds": 0, "jump_events": 0, "stays": 0}
         self.homotopy = Homotopy(statement, graphs, place, t, end)
         self._rows = np.arange(graphs.n)
-        # The last t with jumps, their number there, and the changes of sides with their places.
-        self._at, self._number = np.nan, 0
+        # The last t with jumps, the changes of sides there with their places, the least objective
+        # so far, and how many changes in a row haven't lowered it.
+        self._at, self._least, self._idle = np.nan, np.inf, 0
         self._seen: set[tuple[int, bytes]] = set()
 
     def run(self, callback: Callable[[float, int], object] | None = None) -> None:
@@ -159,7 +164,7 @@ class JumpingWalk:
         w.event[events : now.events] = changed * PLACES + w.place[changed]
 
     def _at_walls(self) -> Places:
-        """Return the samples at walls."""
+        """Return the samples that are held at walls."""
         w = self.homotopy.walk
         held = w.solved[: w.now.solved]
         held = held[held < self.graphs.n]
@@ -174,10 +179,13 @@ class JumpingWalk:
             return True, None
         if not len(self._at_walls()) and not self._touches():
             return False, None
-        place = self.homotopy.place[: self.graphs.n]
-        a, z = self._point()
-        chosen = self.improve(z, a, self.graphs.branch[self._rows, place], self._t)
+        chosen = self.improve(*self._solution())
         return chosen is not None and not self._repeats(chosen), chosen
+
+    def _solution(self) -> tuple[Floats, Floats, NDArray[np.int64], float]:
+        """Return values, duals and branches of samples, and t."""
+        a, z = self._point()
+        return z, a, self.graphs.branch[self._rows, self.homotopy.place[: self.graphs.n]], self._t
 
     def _point(self) -> tuple[Floats, Floats]:
         """Return duals (n,) and values (n,) of samples, in the statement's scale."""
@@ -204,20 +212,23 @@ class JumpingWalk:
         """Tell whether a change of sides would lead to a cycle, and note it.
 
         At one t the places determine the solution if the rows at knots are linearly independent.
-        Dependent rows may compensate any change of a slope without a change of values.
+        Dependent rows may compensate any change of a slope without a change of values: then all at
+        walls change sides a few times in vain.
         """
         t = self._t
         if not abs(t - self._at) <= COINCIDENT * max(1.0, abs(t)):
-            self._at, self._number, self._seen = t, 0, set()
-        self._number += 1
-        if self._number > MOST_JUMPS:
-            raise PathError(
-                f"The path stops at {t:.12g}: samples change sides more than {MOST_JUMPS} times; "
-                "move the data by less than they are known to.",
-                None,
-            )
+            self._at, self._least, self._idle, self._seen = t, np.inf, 0, set()
         change = int(self.homotopy.walk.now.key), b"" if chosen is None else chosen.tobytes()
-        circle = change in self._seen
+        circle = change in self._seen or (chosen is None and self._is_idle())
         self._seen.add(change)
         self.counts["stays"] += circle
         return circle
+
+    def _is_idle(self) -> bool:
+        """Tell whether the last changes of sides at this t haven't lowered the objective."""
+        if len(self._seen) < MOST_IDLE:
+            return False
+        value = self.objective(*self._solution())
+        lowered = np.isinf(self._least) or value < self._least - COINCIDENT * abs(self._least)
+        self._least, self._idle = (value, 0) if lowered else (self._least, self._idle + 1)
+        return self._idle >= MOST_IDLE

@@ -187,6 +187,14 @@ def slope_at(f: Pieces, z: Floats) -> Floats:
     return np.asarray(f.slopes[np.arange(len(f)), place])
 
 
+def value_at(f: Pieces, z: Floats) -> Floats:
+    """Return the values (n,) of piecewise linear functions at (n,)."""
+    ends = np.column_stack([f.knots[:, 1:], np.full(len(f), np.inf)])
+    beyond = np.clip(z[:, None] - f.knots, 0.0, ends - f.knots)
+    before = np.minimum(z - f.knots[:, 0], 0.0)
+    return f.value + f.slopes[:, 0] * before + (f.slopes[:, 1:] * beyond).sum(axis=1)
+
+
 def _widened(f: Pieces, m: int) -> Pieces:
     """Return the same functions with m knots, the last of them repeated."""
     more = m - f.knots.shape[1]

@@ -14,7 +14,7 @@ from ..homotopy.statement import read, shape_of_losses
 from ..homotopy.track import PLACES, Track
 from ..homotopy.walls import Walled
 from ..problem import Problem, along
-from ..problem.branches import Branches, Partition
+from ..problem.branches import Branches, Partition, value_at
 from ..validation import Floats, check_choice
 from ..verify.partitions import at_threshold
 from ..verify.verdict import ERROR_LIMIT
@@ -213,8 +213,12 @@ def _at_the_start(start: _Start, branches: Branches, begin: float, end: float) -
     def improve(z: Floats, a: Floats, partition: Partition, t: float) -> Places | None:
         return at_threshold(branches, t, partition, z / statement.scale, a).better
 
+    def objective(z: Floats, a: Floats, partition: Partition, t: float) -> float:
+        z = z / statement.scale
+        return 0.5 * float(a @ z) + float(value_at(branches.functions(t, partition), z).sum())
+
     place = np.concatenate([row_places, start.place[len(row_places) :]])
-    return JumpingWalk(statement, graphs, place, begin, end, improve)
+    return JumpingWalk(statement, graphs, place, begin, end, improve, objective)
 
 
 def _partitions(track: Track, graphs: Walled) -> Partitions:

@@ -515,3 +515,17 @@ def test_columns_that_are_nearly_constant(difference, seed, homotopy):
     path = outlier_svm_path(X, labels, difference**-2, homotopy=homotopy, check="ignore")
     assert path.range == ((0.0, 1.0) if homotopy == "theta" else (path.range[0], 0.0))
     assert path.certify().status == "holds", path.certify()
+
+
+@pytest.mark.parametrize("idle", [0, 50])
+def test_samples_change_sides_as_long_as_that_lowers_the_objective(idle, monkeypatch):
+    """Rows of dummies: many samples are at the threshold at once, some of them in vain."""
+    rng = np.random.default_rng(0)
+    X = (rng.random((200, 6)) < 0.3).astype(float)
+    f = X @ rng.normal(size=6)
+    labels = np.where(f > np.median(f), 1.0, -1.0) * np.where(rng.random(200) < 0.15, -1.0, 1.0)
+    monkeypatch.setattr(jumping, "MOST_IDLE", idle)
+    path = outlier_svm_path(X, labels, 10.0, homotopy="s", check="ignore")
+    assert path.range[1] == 0.0
+    assert path.certify().status == "holds"
+    assert (path.diagnostics["stays"] > 0) == (idle == 0)

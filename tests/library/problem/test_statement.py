@@ -21,6 +21,7 @@ from solution_paths.problem import (
     penalties,
     pieces,
 )
+from solution_paths.problem.branches import robust_hinges, value_at
 from solution_paths.problem.bundle import Stack
 from solution_paths.verify.graph import HI, OUTSIDE, Graph, Pair
 
@@ -417,3 +418,15 @@ def test_rows_that_may_change_are_checked_at_each_parameter():
         Losses(loss, frozen, free=rows)
     with pytest.raises(ValueError, match=r"^free contains NaN"):
         Losses(loss, frozen, free=np.nan)
+
+
+@pytest.mark.parametrize(("theta", "s"), [(0.3, 0.0), (0.0, -0.7)])
+def test_the_value_of_a_branch_is_the_loss_there(theta, s):
+    rng = np.random.default_rng(0)
+    y, z = rng.choice([-1.0, 1.0], 40), 3.0 * rng.normal(size=40)
+    m, found = y * z, np.full(40, np.nan)
+    for f in robust_hinges(y, 2.0, theta, s):
+        inside = (f.low <= z) & (z <= f.high)
+        found[inside] = value_at(f, z)[inside]
+    expected = 2.0 * np.where(m >= s, np.maximum(0.0, 1.0 - m), 1.0 - theta * m - s)
+    np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-14)
