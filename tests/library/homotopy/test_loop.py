@@ -254,15 +254,14 @@ def test_nothing_is_eliminated_where_that_costs_accuracy(monkeypatch):
         return Problem(Losses(losses.hinge(y, t), X, free=1.0), ridge=1e-12)
 
     plain = walked(model, 0.5, 1.5)
-    endings, before = [], run.operate
+    endings, before = [], run.Homotopy.grow_memory
 
-    def noted(w, what, *arguments, **named):
-        ending = before(w, what, *arguments, **named)
-        endings.extend([ending] if what == WALK else [])
-        return ending
+    def noted(homotopy, ending):
+        endings.append(ending)
+        before(homotopy, ending)
 
     monkeypatch.setattr(run, "MANY_VARIABLES", 1)
-    monkeypatch.setattr(run, "operate", noted)
+    monkeypatch.setattr(run.Homotopy, "grow_memory", noted)
     path = walked(model, 0.5, 1.5)
     assert loop.DENSER in endings
     np.testing.assert_array_equal(path.t, plain.t)
