@@ -225,7 +225,10 @@ class JumpingWalk:
         return circle
 
     def _is_idle(self) -> bool:
-        """Tell whether the last changes of sides at this t haven't lowered the objective."""
+        """Tell whether the last changes of sides at this t haven't lowered the objective.
+
+        It isn't computed for the first ones: most jumps end before.
+        """
         if len(self._seen) < MOST_IDLE:
             return False
         value = self.objective(*self._solution())

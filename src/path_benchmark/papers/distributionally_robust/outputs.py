@@ -289,7 +289,7 @@ def _speeds(study: Study, experiments: Sequence[str] = TIMED) -> pd.DataFrame:
             sizes = dict(zip(keys, values, strict=True))
             seconds = part.groupby("method", sort=False)["value"].median()
             sampled = part.groupby("method", sort=False)["sampled"].first()
-            shared = {"experiment": experiment, "dataset": dataset, "keys": tuple(values)}
+            shared = {"experiment": experiment, "dataset": dataset}
             shared |= {"grid": ", ".join(f"{k} {v}" for k, v in sizes.items())}
             shared |= {"size": int(np.prod([v for k, v in sizes.items() if k != "rows"]))}
             rows += [

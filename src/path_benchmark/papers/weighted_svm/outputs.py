@@ -19,7 +19,7 @@ from ...reporting.claims import Case, independent
 from ...reporting.explorer import Explorer, explorer_of
 from ...reporting.formats import NOTHING, power, significant
 from ...reporting.outputs import Highlight, Outputs
-from ...reporting.statistics import LEAST_SPLITS, t_quantile
+from ...reporting.statistics import LEAST_SPLITS, t_half, t_quantile
 from ...reporting.study import Study, hyper
 from ...reporting.verdicts import on_sentence
 from .experiments import series_weights
@@ -527,7 +527,7 @@ def _by_cost_text(line_rows: pd.DataFrame) -> str:
 def mean_of(logs: pd.Series) -> tuple[float, float]:
     """Return a mean and half the width of its t interval at 5 %."""
     n = len(logs)
-    half = logs.std(ddof=1) / np.sqrt(n) * t_quantile(n - 1) if n > 1 else np.inf
+    half = t_half(logs.std(ddof=1), n) if n > 1 else np.inf
     return float(logs.mean()), float(half)
 
 
