@@ -371,9 +371,27 @@ def _check_gram(K: Any) -> None:
 
 
 def _check_eigenvalues(K: Floats, limit: float, name: str) -> None:
+    """Refuse a matrix (n, n) with an eigenvalue below -n limit.
+
+    Where a Cholesky factorisation of K + n limit I exists, there is none; it takes a tenth of the
+    time of eigenvalues.
+    """
+    allowed = limit * len(K)
+    shifted = K.copy()
+    shifted[np.diag_indices(len(K))] += allowed
+    if _is_positive_definite(shifted):
+        return
     least = np.linalg.eigvalsh(K)[0]
-    if least < -limit * len(K):
+    if least < -allowed:
         raise ValueError(
             f"{name} has the eigenvalue {least:.3g}, clearly below zero, with "
             "kernel='precomputed'; a kernel must be positive semidefinite."
         )
+
+
+def _is_positive_definite(K: Floats) -> bool:
+    try:
+        np.linalg.cholesky(K)
+    except np.linalg.LinAlgError:
+        return False
+    return True

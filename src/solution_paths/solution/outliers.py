@@ -271,8 +271,8 @@ class OutlierPath(SolutionPath):
     def jumps(self) -> list[Jump]:
         """The jumps in the order of the walk: theta falls, s grows in classification, else falls.
 
-        They are computed from the data and the duals on both sides, in about the time of a
-        certificate of as many points.
+        The objectives are computed from the data and the duals on both sides, in twice double
+        precision where double precision doesn't tell which one is lower.
 
         Examples
         --------
@@ -283,8 +283,10 @@ class OutlierPath(SolutionPath):
         ([4], True)
         """
         ends = self._sides_of_jumps
-        parts = [objectives(*each) for each in self._answers(ends.ravel(), np.empty(0))]
-        values = np.concatenate(parts or [np.empty(0)]).reshape(2, -1)
+        values, errors = self._objectives(ends, exact=False)
+        doubtful = ~(np.abs(values[0] - values[1]) > errors.sum(axis=0))
+        if doubtful.any():
+            values[:, doubtful], _ = self._objectives(ends[:, doubtful], exact=True)
         outlying = self.partitions.at(ends) != self.branches.main
         jumps = [
             Jump(
@@ -297,6 +299,13 @@ class OutlierPath(SolutionPath):
             for k in range(ends.shape[1])
         ]
         return jumps[::-1] if self.falls else jumps
+
+    def _objectives(self, nodes: Places, exact: bool) -> tuple[Floats, Floats]:
+        """Return the objectives at recorded points, and bounds of their errors."""
+        blocks = self._answers(nodes.ravel(), np.empty(0))
+        parts = [objectives(*block, exact) for block in blocks] or [(np.empty(0),) * 2]
+        values, errors = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return values.reshape(nodes.shape), errors.reshape(nodes.shape)
 
     @cached_property
     def _sides_of_jumps(self) -> Places:

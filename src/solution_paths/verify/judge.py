@@ -120,12 +120,14 @@ def judge(
     return verdict.alone() if alone else verdict
 
 
-def objectives(problems: Sequence[Problem], answer: Answer) -> Floats:
-    """Return the objectives (B,) of answers in columns, each in its problem.
+def objectives(problems: Sequence[Problem], answer: Answer, exact: bool) -> tuple[Floats, Floats]:
+    """Return the objectives (B,) of answers in columns, each in its problem, and their errors.
 
-    Values outside of a domain count as its end.
+    They are computed in twice double precision if ``exact``, else in double precision. Values
+    outside of a domain count as its end.
     """
-    return Judgement(Bundle.of(problems)).objective(_columns(problems[0], answer)[0])
+    columns = _columns(problems[0], answer)[0]
+    return Judgement(Bundle.of(problems)).objective(columns, exact)
 
 
 def _judged(problems: Bundle, columns: Columns, lower_bound: float | None) -> Verdict:

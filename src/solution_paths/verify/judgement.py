@@ -132,10 +132,10 @@ class Judgement:
             )
             return Verdict(primal, dual, relative, *violation, *resolutions, *errors)
 
-    def objective(self, answer: Columns) -> Floats:
-        """Return the objectives (B,), in twice double precision."""
-        w, argument, reach = self._model(answer, True)
-        return self._primal(w, argument, answer, self._values(answer, argument, reach, True))[0]
+    def objective(self, answer: Columns, exact: bool) -> tuple[Floats, Floats]:
+        """Return the objectives (B,), in double precision or in twice that, and their errors."""
+        w, argument, reach = self._model(answer, exact)
+        return self._primal(w, argument, answer, self._values(answer, argument, reach, exact))
 
     def _contributions(
         self, answer: Columns, w: Pair, values: list[Values], exact: bool

@@ -208,3 +208,10 @@ def test_matrices_that_are_no_kernels_are_refused():
     kernels._check_eigenvalues(K - 0.2 * np.eye(7), 0.21, "K")
     with pytest.raises(ValueError, match=r"^K has the eigenvalue -0\.2, clearly"):
         kernels._check_eigenvalues(K - 0.2 * np.eye(7), 1e-3, "K")
+
+
+def test_a_kernels_eigenvalues_are_computed_only_where_cholesky_fails(monkeypatch):
+    K = X @ X.T  # singular: seven rows in four columns
+    monkeypatch.setattr(np.linalg, "eigvalsh", lambda K: pytest.fail("took eigenvalues"))
+    kernels._check_gram(K)
+    kernels._check_gram(K + 1e9)  # and less its means

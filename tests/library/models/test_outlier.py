@@ -28,6 +28,7 @@ from solution_paths import (
 from solution_paths.homotopy import jumping
 from solution_paths.kernels import Kernel
 from solution_paths.problem import Branches, Losses, Problem, penalties, pieces
+from solution_paths.solution import outliers
 from solution_paths.solution.points import Points
 from solution_paths.verify import judge as judge_answer
 from solution_paths.verify.partitions import MOST_WALLS
@@ -319,6 +320,31 @@ def test_both_sides_of_jumps_are_limits(task, homotopy):
         np.testing.assert_allclose(path.decision_function(X_new, t + tiny), far, atol=1e-5)
         np.testing.assert_allclose(jump.after, path.objective_value(t), rtol=1e-9)
         np.testing.assert_allclose(jump.before, path.before.objective_value(t), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("homotopy", HOMOTOPIES)
+@pytest.mark.parametrize("task", ["svm", "svr"])
+def test_twice_double_precision_is_spent_on_jumps_that_double_precision_cannot_order(
+    task, homotopy, kernel, monkeypatch
+):
+    path = path_of(task, *problem(task, n=80), 0.2, homotopy=homotopy, kernel=kernel)
+    ends = path._sides_of_jumps
+    (exact, _), (values, errors) = (path._objectives(ends, exact) for exact in (True, False))
+    assert (np.abs(values - exact) <= errors).all()
+    assert (errors <= 1e-12 * np.abs(values)).all()
+    asked, plain = [], outliers.objectives
+    monkeypatch.setattr(
+        outliers, "objectives", lambda *given: asked.append(given[2]) or plain(*given)
+    )
+    jumps = path.jumps
+    np.testing.assert_array_equal(
+        [jump.after < jump.before for jump in jumps], (exact[1] < exact[0])[:: 1 - 2 * path.falls]
+    )
+    doubtful = np.abs(exact[0] - exact[1]) <= 0.5 * errors.sum(axis=0)
+    clear = np.abs(exact[0] - exact[1]) > 2.0 * errors.sum(axis=0)
+    assert (True in asked) or not doubtful.any()
+    assert (True not in asked) or not clear.all()
 
 
 @pytest.mark.parametrize("task", ["svm", "svr"])
