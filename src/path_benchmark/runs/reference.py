@@ -4,7 +4,8 @@
 curves. Each row has its cell's name, its identity (settings, data, version) and the hashes of the
 code that made it, besides machine, versions and commit. ``sha256.json`` has the checksums of the
 files. A cell is taken over only if its identity equals, character by character, that of a planned
-cell; a timing cell only on the machine that measured it.
+cell; a timing cell only on the machine that measured it. Cells whose path isn't certified are kept,
+too, as their rows say so; those that failed are not.
 """
 
 from __future__ import annotations
@@ -23,7 +24,17 @@ import pyarrow.parquet as pq
 from solution_paths.files import replace_atomically, write_text
 
 from ..settings import ConfigError
-from .cells import DamagedCell, code_of, file_of, finished, read_cell, store_cell, write_list
+from .cells import (
+    FAILED,
+    UNFINISHED,
+    DamagedCell,
+    code_of,
+    file_of,
+    finished,
+    read_cell,
+    store_cell,
+    write_list,
+)
 from .paper import Job, Paper
 from .rows import CURVES, SCHEMA, TEXT, machine
 from .written import digest
@@ -40,13 +51,18 @@ class DamagedReference(ConfigError):
 
 @dataclass(frozen=True)
 class StoredCell:
-    """A finished cell: name, identity, hashes of the code that made it, rows and curves."""
+    """A computed cell: name, identity, hashes of the code that made it, rows and curves."""
 
     cell: str
     identity: str
     code: str
     rows: pa.Table
     curves: pa.Table
+
+    @property
+    def statuses(self) -> set[str]:
+        """The statuses of its rows."""
+        return set(self.rows["status"].to_pylist())
 
     def store(self, file: Path) -> None:
         """Write it as a cell of results."""
@@ -149,10 +165,10 @@ def _with_identity(cell: StoredCell, table: pa.Table) -> pa.Table:
 
 
 def export(paper: Paper, config: dict, suite: str, folder: Path) -> tuple[int, int]:
-    """Add a paper's finished cells to a folder of reference results.
+    """Add a paper's computed cells to a folder of reference results.
 
-    Cells that the folder already holds stay if they are still planned and not replaced by finished
-    ones.
+    Cells that the folder already holds stay if they are still planned and not replaced. A cell
+    whose path isn't certified replaces none whose path is.
 
     Returns
     -------
@@ -164,7 +180,7 @@ def export(paper: Paper, config: dict, suite: str, folder: Path) -> tuple[int, i
     }
     stored = read_reference(folder, paper.name)
     candidates = [
-        _finished(file, identity) or stored.get(identity) for file, identity in plan.items()
+        _better(_computed(file, identity), stored.get(identity)) for file, identity in plan.items()
     ]
     held = [cell for cell in candidates if cell]
     if held:
@@ -172,14 +188,22 @@ def export(paper: Paper, config: dict, suite: str, folder: Path) -> tuple[int, i
     return len(held), len(plan)
 
 
-def _finished(file: Path, identity: str) -> StoredCell | None:
+def _computed(file: Path, identity: str) -> StoredCell | None:
+    """Return a cell of results if it is intact, has rows, and nothing in it failed."""
     with suppress(DamagedCell):
-        if finished(file):
+        if file.is_file():
             rows, curves = read_cell(file)
-            content = json.loads(file.read_text("utf-8"))
-            hashes = json.dumps(content.get("code", {}), sort_keys=True)
-            return StoredCell(file.stem, identity, hashes, rows, curves) if len(rows) else None
+            made = json.loads(file.read_text("utf-8"))
+            hashes = json.dumps(made.get("code", {}), sort_keys=True)
+            cell = StoredCell(file.stem, identity, hashes, rows, curves)
+            return cell if len(rows) and not FAILED & cell.statuses else None
     return None
+
+
+def _better(own: StoredCell | None, stored: StoredCell | None) -> StoredCell | None:
+    """Return the one that was computed here, unless the stored one alone is certified."""
+    cells = [cell for cell in (own, stored) if cell]
+    return min(cells, key=lambda cell: bool(UNFINISHED & cell.statuses), default=None)
 
 
 @dataclass

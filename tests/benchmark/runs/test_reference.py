@@ -47,11 +47,11 @@ def of_three_cells(results):
     return config
 
 
-def pretend(config, value=1.0):
+def pretend(config, value=1.0, status="ok"):
     """Run every cell, each a row and a point; return their files."""
 
     def run(cell, rows, report):
-        rows.add("m", value, method="test")
+        rows.add("m", value, method="test", status=status)
         rows.add_curve("c", [0.0], [value], method="test")
 
     folder = Path(config["results"], "quick", "cells", "quantile_svm")
@@ -114,6 +114,24 @@ def test_an_export_adds_to_what_is_there_and_drops_what_the_plan_has_no_longer(e
     pretend(own, value=2.0)
     assert reference.export(PAPER, own, "quick", target) == (3, 3)
     assert set(pq.read_table(target / "quantile_svm.parquet")["value"].to_pylist()) == {2.0}
+
+
+def test_a_cell_without_a_certificate_is_kept_until_one_with_it_is_computed(tmp_path):
+    config = of_three_cells(tmp_path / "results")
+    folder = tmp_path / "reference"
+    for status, held, statuses in (
+        ("failed", 0, set()),
+        ("certificate failed", 3, {"certificate failed"}),
+        ("ok", 3, {"ok"}),
+        ("certificate undecided", 3, {"ok"}),  # which replaces none that has one
+    ):
+        config["results"] = str(tmp_path / status)
+        pretend(config, status=status)
+        assert reference.export(PAPER, config, "quick", folder) == (held, 3)
+        kept = reference.read_reference(folder, "quantile_svm").values()
+        assert set().union(*(cell.statuses for cell in kept)) == statuses
+    names, _ = taken(config | {"results": str(tmp_path / "own")}, folder)
+    assert len(names) == 3
 
 
 def test_seconds_of_another_machine_are_not_taken(exported, tmp_path, monkeypatch):
