@@ -74,7 +74,11 @@ def dm_drsvm_grid(
     ridges = check_grid(lam2_values, "lam2_values", above=True)
     largest = margins.largest_lam1()
 
+    path: SolutionPath | None = None  # of the line before, whose start is near the next one
+
     def line(lam2: float, callback: Callback | None) -> SolutionPath:
-        return margins.in_lam1(lam2, largest, 0.0, callback=callback, check=check)
+        nonlocal path
+        path = margins.in_lam1(lam2, largest, 0.0, near=path, callback=callback, check=check)
+        return path
 
     return lines_at(line, "lam2", ridges, prices, callback)

@@ -129,6 +129,7 @@ def model_path(
     limit: str | None = None,
     keep: bool = False,
     after: SolutionPath | None = None,
+    near: SolutionPath | None = None,
     callback: Callback | None = None,
     check: str = "warn",
 ) -> SolutionPath:
@@ -151,6 +152,9 @@ def model_path(
     after : SolutionPath, optional
         A path whose walk was kept, and is continued. t0 is 0, where the model states the problem at
         the end of that path.
+    near : SolutionPath, optional
+        A bounded path of a statement with the same rows and variables: the search for the start
+        begins at the active set of its start, and is short where the two optima are alike.
     """
     check_choice(check, "check", CHECKS)
     check_number(t0, "t0")
@@ -163,7 +167,8 @@ def model_path(
         elif endless:
             followed = followed_to_infinity(model, t0, enough, face, progress)
         else:
-            followed = followed_between(along(model, t0, t1), face, progress)
+            start = None if near is None else near.start
+            followed = followed_between(along(model, t0, t1), face, progress, start)
     diagnostics: dict[str, Any] = {"events": followed.events}
     if limit is not None and (t0 > 0.0 or not followed.ray):  # a ray ends only at its begin
         diagnostics["limit"] = limit
@@ -179,7 +184,7 @@ def model_path(
     )
     if followed.lost is not None:
         raise _with_certified_part(followed.lost, path, followed.falls)
-    path.walk = followed.homotopy if keep else None
+    path.walk, path.start = followed.homotopy if keep else None, followed.start
     if progress is not None:
         progress.finish(followed.events)
     end_matters = not endless or limit is not None  # the end was given by the caller
@@ -203,6 +208,7 @@ class Followed:
     homotopy: Homotopy | None = None
     falls: bool = False  # whether it was followed downwards
     undetermined: bool = False  # whether some free variable is undetermined somewhere
+    start: Places | None = None  # places at the begin, if it was followed from there
 
     @classmethod
     def of(
@@ -251,17 +257,34 @@ def _walk_from_start(
     return walked_to_end(line, _homotopy_at_start(line, statement, face), progress, enough)
 
 
-def _homotopy_at_start(line: Line, statement: ParametricKKT, face: str) -> Homotopy:
-    """Return a walk from an optimum at t0."""
+def _homotopy_at_start(
+    line: Line, statement: ParametricKKT, face: str, near: Places | None = None
+) -> Homotopy:
+    """Return a walk from an optimum at t0, which is searched from the places ``near`` if given."""
     t0, length = line.t0, line.t1 - line.t0
     try:
-        place = _start_by_limit(line, statement, face)
+        place = _start_near(line, statement, face, near)
+        if place is None:
+            place = _start_by_limit(line, statement, face)
         if place is None:
             misfit = Misfit.at(statement, 0.0, face)
             place = starting_places(statement, misfit, t0, face)
         return Homotopy(statement, statement.graphs, place, 0.0, length, t0, face, BLUR)
     except (Unlimited, *ARITHMETIC_ERRORS) as error:
         raise as_path_error(error, line, statement) from error
+
+
+def _start_near(
+    line: Line, statement: ParametricKKT, face: str, near: Places | None
+) -> Places | None:
+    """Return the places at t0 as found from given ones, None if their system is singular."""
+    if near is None or len(near) != len(statement.graphs.curvature):
+        return None
+    misfit = Misfit.of(statement, near, 0.0, face)
+    try:
+        return starting_places(statement, misfit, line.t0, face) if misfit.regular else None
+    except (PathError, *ARITHMETIC_ERRORS):
+        return None
 
 
 def walked_to_end(
@@ -459,16 +482,20 @@ def _gradient_bounds(problem: Problem, steep: list[np.ndarray]) -> np.ndarray:
 
 
 def followed_between(
-    line: Line, face: str = "auto", progress: MonotoneProgress | None = None
+    line: Line,
+    face: str = "auto",
+    progress: MonotoneProgress | None = None,
+    near: Places | None = None,
 ) -> Followed:
-    """Follow a line from its begin to its end."""
+    """Follow a line from its begin, which is searched from the places ``near``, to its end."""
     statement = read(line, face)
     track, failure = _walk_from_end(line, statement, face, False, progress)
     backwards = None if track is None else Followed.of(line, statement, track, lost=failure)
     if backwards is not None and failure is None:
         return backwards
     try:
-        homotopy = _homotopy_at_start(line, statement, face)
+        homotopy = _homotopy_at_start(line, statement, face, near)
+        start = homotopy.place.copy()
         track, failure = walked_to_end(line, homotopy, progress)
     except PathError:
         if backwards is None:
@@ -476,7 +503,8 @@ def followed_between(
         return backwards
     if backwards is not None and failure is not None:
         return backwards
-    return replace(Followed.of(line, statement, track, lost=failure), homotopy=homotopy)
+    followed = Followed.of(line, statement, track, lost=failure)
+    return replace(followed, homotopy=homotopy, start=start)
 
 
 def _carried_on(after: SolutionPath, line: Line, progress: MonotoneProgress | None) -> Followed:

@@ -86,9 +86,10 @@ class SolutionPath(RecordedPath):
 
     walk: Homotopy | None = None  # from which another path can continue
     onward: Onward | None = None
+    start: Places | None = None  # places at the begin, near those of similar statements
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"walk": None, "onward": None}
+        return super().__getstate__() | {"walk": None, "onward": None, "start": None}
 
     def __repr__(self) -> str:
         low, high = self.range

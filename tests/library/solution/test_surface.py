@@ -10,6 +10,7 @@ from solution_paths import (
     drlad_grid,
     drlad_path,
 )
+from solution_paths.solution import follow
 
 pytestmark = pytest.mark.slow
 
@@ -44,3 +45,26 @@ def test_a_surfaces_objective_is_the_one_that_its_docstring_states():
         w, b = surface.coef(1, lam2), surface.intercept(1, lam2)
         expected = np.abs(u - X @ w - b).mean() + lam2 / 2 * w @ w
         assert surface.objective(1, lam2) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("degenerate", [False, True])
+def test_lines_start_near_the_active_set_of_the_one_before(degenerate, monkeypatch):
+    X, label = classes(60)
+    if degenerate:  # tied rows, a constant column and dependent ones
+        X, label = np.concatenate([X, X[:20]]), np.concatenate([label, label[:20]])
+        X = np.column_stack([X, np.ones(80), X[:, 0], X[:, 0] + X[:, 1]])
+    ridges, at = np.geomspace(1e-3, 1.0, 12), [0.0, 0.01, 0.1]
+    violated, search = [], follow.starting_places
+
+    def counted(statement, misfit, *options):
+        violated.append(misfit.count)
+        return search(statement, misfit, *options)
+
+    monkeypatch.setattr(follow, "starting_places", counted)
+    near = dm_drsvm_grid(X, label, 2.0, at, ridges)
+    of_near = violated[-11:]
+    monkeypatch.setattr(follow, "_start_near", lambda *given: None)
+    alone = dm_drsvm_grid(X, label, 2.0, at, ridges)
+    assert near.certify().ok
+    np.testing.assert_allclose(near.coefs(), alone.coefs(), atol=1e-9)
+    assert 2 * np.median(of_near) < np.median(violated[-11:])

@@ -485,7 +485,7 @@ def figure_kinks(study: Study) -> Figure | None:
     paths = study.only(experiment="path", metric="kinks")
     if not len(names) and not len(paths):
         return None
-    figure, axes = fig.new_figure(size=(5.2, 3.8))
+    figure, axes = fig.new_figure(size=(5.2, 4.2))
     ax, sizes = axes[0][0], []
     for k, dataset in enumerate(names):
         by_n = kinks_against_n(study, dataset)
@@ -505,14 +505,14 @@ def figure_kinks(study: Study) -> Figure | None:
         name, sizes = study.name(dataset), [*sizes, n]
         ax.plot([n], [group["value"].mean()], ms=7, label=name, **look)
         if study.is_papers(dataset) and name in printed:
-            ax.plot([n], [printed[name]], ms=9, mfc="none", label=f"{name}, printed", **look)
+            ax.plot([n], [printed[name]], ms=12, mfc="none", label=f"{name}, printed", **look)
     if not sizes:
         return None
     n = np.geomspace(max(0.7 * min(sizes), 2), 1.4 * max(sizes), 200)
     ax.plot(n, n * np.log(n), "--", color=fig.GREY, label="n log n")
     ax.set(xscale="log", yscale="log", xlabel="training samples n", ylabel="number of kinks")
     fig.plain_log_ticks(ax)
-    ax.legend(loc="lower right")
+    fig.legend_below(figure, axes)
     return figure
 
 
