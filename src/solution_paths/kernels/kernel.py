@@ -377,10 +377,11 @@ def _check_eigenvalues(K: Floats, limit: float, name: str) -> None:
     time of eigenvalues.
     """
     allowed = limit * len(K)
-    shifted = K.copy()
+    shifted = np.array(K, order="F")
     shifted[np.diag_indices(len(K))] += allowed
     if _is_positive_definite(shifted):
         return
+    del shifted
     least = np.linalg.eigvalsh(K)[0]
     if least < -allowed:
         raise ValueError(
@@ -390,8 +391,9 @@ def _check_eigenvalues(K: Floats, limit: float, name: str) -> None:
 
 
 def _is_positive_definite(K: Floats) -> bool:
+    """Tell whether a matrix in Fortran's order, which is overwritten, has a Cholesky factor."""
     try:
-        np.linalg.cholesky(K)
+        scipy.linalg.cholesky(K, lower=True, overwrite_a=True, check_finite=False)
     except np.linalg.LinAlgError:
         return False
     return True
