@@ -200,9 +200,9 @@ def _computed(file: Path, identity: str) -> StoredCell | None:
     return None
 
 
-def _better(own: StoredCell | None, stored: StoredCell | None) -> StoredCell | None:
+def _better(computed: StoredCell | None, stored: StoredCell | None) -> StoredCell | None:
     """Return the one that was computed here, unless the stored one alone is certified."""
-    cells = [cell for cell in (own, stored) if cell]
+    cells = [cell for cell in (computed, stored) if cell]
     return min(cells, key=lambda cell: bool(UNFINISHED & cell.statuses), default=None)
 
 
