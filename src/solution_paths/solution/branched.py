@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 
@@ -57,15 +58,15 @@ class _Start:
 
     def _places(self, near: Floats | None) -> Places:
         statement, n = self.statement, self.statement.sizes[0]
-        misfit = None
         if near is not None:
             place = guess(statement)
             slopes = statement.shapes[0].slopes.value.high
             place[:n] = 2 * np.abs(slopes + near[:, None]).argmin(axis=1)
             misfit = Misfit.of(statement, place, 0.0)
-        if misfit is None or not misfit.regular:
-            misfit = Misfit.at(statement, 0.0)
-        return starting_places(statement, misfit)
+            with suppress(PathError):
+                if misfit.regular:
+                    return starting_places(statement, misfit)
+        return starting_places(statement, Misfit.at(statement, 0.0))
 
 
 def local_path(

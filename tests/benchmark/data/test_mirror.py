@@ -12,6 +12,10 @@ from path_benchmark.data.sources import MIRROR_VARIABLE, sequences
 from path_benchmark.papers.quantile_svm import data as quantile_svm
 from path_benchmark.papers.robust_svm import data as robust_svm
 from path_benchmark.papers.weighted_svm import data as weighted_svm
+from solution_paths.kernels import Kernel
+from solution_paths.models.samples import Samples
+from solution_paths.problem import losses
+from solution_paths.solution import branched
 
 pytestmark = [
     pytest.mark.slow,
@@ -219,3 +223,18 @@ def test_robust_split_of_a_real_data_set(name):
     assert sum(sizes) == n
     assert sizes[0] == pytest.approx(0.4 * n, abs=1)
     assert sp.issparse(parts.train.X) == (name == "w5a")
+
+
+def test_sums_over_hundreds_of_rows_are_known_to_their_own_rounding():
+    """791 rows of w5a are held at once: a residual's rounding was taken for one left unsolved."""
+    need("w5a")
+    train = robust_svm.assemble("w5a", 0, offline=True).train
+    K = Kernel("rbf", 1.0 / train.X.shape[1])(train.X, train.X)
+    machine = Samples.of(K, "precomputed").machine(losses.hinge(train.y, 1.0), free=None)
+    start = branched._Start(machine)
+    assert start.held.sum() > 500
+    signed, margins = train.y * start.a, train.y * (K @ start.a)
+    assert -1e-9 < signed.min() < signed.max() < 1.0 + 1e-9
+    np.testing.assert_allclose(margins[start.held], 1.0, atol=1e-9)
+    assert margins[signed < 1e-9].min() > 1.0 - 1e-9
+    assert margins[signed > 1.0 - 1e-9].max() < 1.0 + 1e-9

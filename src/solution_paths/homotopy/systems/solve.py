@@ -338,6 +338,18 @@ def _add_eliminated(w):
 
 
 @lean
+def _largest_sum(w):
+    """Return the largest sum of absolute terms of a residual, in units, 0 with eliminated ones."""
+    s, k, scale, largest = w.work, w.now.solved, w.map.scale, 0.0
+    for a in range(0 if w.now.eliminated else k):
+        terms = 0.0
+        for b in range(k):
+            terms += abs(w.H[a, b] * s[XH, b])
+        largest = max(largest, terms * scale[w.solved[a]])
+    return largest
+
+
+@lean
 def _correct(w, only):
     """Compute corrections `STEP` from residuals `REST`: by the inverse, then eliminated ones.
 
@@ -431,6 +443,8 @@ def _refine(w, from_zero, known, goal, only):
             if accuracy * now.shrink <= goal:
                 return accuracy * now.shrink * largest, contraction
         solved = rest <= REFINED * before
+        if not solved and rest <= REFINED * before * count:  # a residual is a sum of many terms
+            solved = rest <= REFINED * _largest_sum(w)
         if accuracy <= REFINED or (solved and 4.0 * rest > rest_before):
             break
         # with a twofold inverse, rounding of residuals may be large in weak directions
