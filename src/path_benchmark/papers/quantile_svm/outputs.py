@@ -491,7 +491,7 @@ def figure_kinks(study: Study) -> Figure | None:
         by_n = kinks_against_n(study, dataset)
         error = [by_n["mean"] - by_n["min"], by_n["max"] - by_n["mean"]]
         draws = int(by_n["count"].min())
-        label = study.name(dataset) + (f" (mean and range of {draws} draws)" if draws > 1 else "")
+        label = study.name(dataset) + (f" (range of {draws} draws)" if draws > 1 else "")
         style = {"color": fig.PALETTE[k], "marker": fig.MARKERS[k], "ms": 5, "capsize": 3}
         style["ls"] = "-" if len(by_n) > 2 else ""
         ax.errorbar(by_n.index, by_n["mean"], yerr=error, label=label, **style)
