@@ -12,6 +12,7 @@ they come from Newton's method, see `guess`.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,6 +74,17 @@ def starting_places(
     except Unlimited as claim:
         t = misfit.t + origin
         raise Unlimited(claim.unknowns, t, f"at {t:.12g}") from None
+
+
+def starting_places_near(
+    statement: ParametricKKT, place: Places, origin: float = 0.0, face: str = "auto"
+) -> Places | None:
+    """Return `starting_places` at t = 0 from given places, None if it fails from there."""
+    misfit = Misfit.of(statement, place, 0.0, face)
+    with suppress(PathError, np.linalg.LinAlgError, ArithmeticError):
+        if misfit.regular:
+            return starting_places(statement, misfit, origin, face)
+    return None
 
 
 def _nearer(statement: ParametricKKT, misfit: Misfit, face: str) -> Misfit | None:

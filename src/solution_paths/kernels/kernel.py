@@ -373,8 +373,7 @@ def _check_gram(K: Any) -> None:
 def _check_eigenvalues(K: Floats, limit: float, name: str) -> None:
     """Refuse a matrix (n, n) with an eigenvalue below -n limit.
 
-    Where a Cholesky factorisation of K + n limit I exists, there is none; it takes a tenth of the
-    time of eigenvalues.
+    Where a Cholesky factorisation of K + n limit I exists, which is faster, there is none.
     """
     allowed = limit * len(K)
     shifted = np.array(K, order="F")

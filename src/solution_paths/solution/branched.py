@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 
 import numpy as np
 
 from ..errors import PathError
 from ..homotopy.jumping import JumpingWalk
 from ..homotopy.run import Homotopy
-from ..homotopy.start import Misfit, guess, starting_places
+from ..homotopy.start import Misfit, guess, starting_places, starting_places_near
 from ..homotopy.statement import read, shape_of_losses
 from ..homotopy.track import PLACES, Track
 from ..homotopy.walls import Walled
@@ -57,16 +56,13 @@ class _Start:
         self.a = np.where(self.held, solved, known)
 
     def _places(self, near: Floats | None) -> Places:
-        statement, n = self.statement, self.statement.sizes[0]
+        statement, start = self.statement, None
         if near is not None:
-            place = guess(statement)
+            place, n = guess(statement), statement.sizes[0]
             slopes = statement.shapes[0].slopes.value.high
             place[:n] = 2 * np.abs(slopes + near[:, None]).argmin(axis=1)
-            misfit = Misfit.of(statement, place, 0.0)
-            with suppress(PathError):
-                if misfit.regular:
-                    return starting_places(statement, misfit)
-        return starting_places(statement, Misfit.at(statement, 0.0))
+            start = starting_places_near(statement, place)
+        return starting_places(statement, Misfit.at(statement, 0.0)) if start is None else start
 
 
 def local_path(

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from ..errors import NoOptimum, PathError, PathWarning
 from ..homotopy.run import Homotopy, Unlimited
-from ..homotopy.start import Misfit, starting_places
+from ..homotopy.start import Misfit, starting_places, starting_places_near
 from ..homotopy.statement import ParametricKKT, read
 from ..homotopy.tolerances import BLUR, NEGLIGIBLE, SINGULAR
 from ..homotopy.track import Track
@@ -184,7 +184,8 @@ def model_path(
     )
     if followed.lost is not None:
         raise _with_certified_part(followed.lost, path, followed.falls)
-    path.walk, path.start = followed.homotopy if keep else None, followed.start
+    path.walk = followed.homotopy if keep else None
+    path.start = None if followed.homotopy is None else followed.homotopy.start
     if progress is not None:
         progress.finish(followed.events)
     end_matters = not endless or limit is not None  # the end was given by the caller
@@ -208,7 +209,6 @@ class Followed:
     homotopy: Homotopy | None = None
     falls: bool = False  # whether it was followed downwards
     undetermined: bool = False  # whether some free variable is undetermined somewhere
-    start: Places | None = None  # places at the begin, if it was followed from there
 
     @classmethod
     def of(
@@ -263,7 +263,7 @@ def _homotopy_at_start(
     """Return a walk from an optimum at t0, which is searched from the places ``near`` if given."""
     t0, length = line.t0, line.t1 - line.t0
     try:
-        place = _start_near(line, statement, face, near)
+        place = None if near is None else starting_places_near(statement, near, t0, face)
         if place is None:
             place = _start_by_limit(line, statement, face)
         if place is None:
@@ -272,19 +272,6 @@ def _homotopy_at_start(
         return Homotopy(statement, statement.graphs, place, 0.0, length, t0, face, BLUR)
     except (Unlimited, *ARITHMETIC_ERRORS) as error:
         raise as_path_error(error, line, statement) from error
-
-
-def _start_near(
-    line: Line, statement: ParametricKKT, face: str, near: Places | None
-) -> Places | None:
-    """Return the places at t0 as found from given ones, None if their system is singular."""
-    if near is None or len(near) != len(statement.graphs.curvature):
-        return None
-    misfit = Misfit.of(statement, near, 0.0, face)
-    try:
-        return starting_places(statement, misfit, line.t0, face) if misfit.regular else None
-    except (PathError, *ARITHMETIC_ERRORS):
-        return None
 
 
 def walked_to_end(
@@ -495,7 +482,6 @@ def followed_between(
         return backwards
     try:
         homotopy = _homotopy_at_start(line, statement, face, near)
-        start = homotopy.place.copy()
         track, failure = walked_to_end(line, homotopy, progress)
     except PathError:
         if backwards is None:
@@ -503,8 +489,7 @@ def followed_between(
         return backwards
     if backwards is not None and failure is not None:
         return backwards
-    followed = Followed.of(line, statement, track, lost=failure)
-    return replace(followed, homotopy=homotopy, start=start)
+    return replace(Followed.of(line, statement, track, lost=failure), homotopy=homotopy)
 
 
 def _carried_on(after: SolutionPath, line: Line, progress: MonotoneProgress | None) -> Followed:

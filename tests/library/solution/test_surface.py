@@ -10,6 +10,7 @@ from solution_paths import (
     drlad_grid,
     drlad_path,
 )
+from solution_paths.homotopy import start
 from solution_paths.solution import follow
 
 pytestmark = pytest.mark.slow
@@ -60,10 +61,11 @@ def test_lines_start_near_the_active_set_of_the_one_before(degenerate, monkeypat
         violated.append(misfit.count)
         return search(statement, misfit, *options)
 
-    monkeypatch.setattr(follow, "starting_places", counted)
+    for module in (start, follow):
+        monkeypatch.setattr(module, "starting_places", counted)
     near = dm_drsvm_grid(X, label, 2.0, at, ridges)
     of_near = violated[-11:]
-    monkeypatch.setattr(follow, "_start_near", lambda *given: None)
+    monkeypatch.setattr(follow, "starting_places_near", lambda *given: None)
     alone = dm_drsvm_grid(X, label, 2.0, at, ridges)
     assert near.certify().ok
     np.testing.assert_allclose(near.coefs(), alone.coefs(), atol=1e-9)
