@@ -87,12 +87,11 @@ def timed(config: dict, suite: str, folder: Path) -> Measured:
 
 
 def renewed(ran: Measured, file: Path, calls: Measured = MappingProxyType({})) -> str:
-    """Return config/needs.csv with the lines of what ran renewed; ``calls`` fill in the rest."""
-    whole = {key: cost for key, cost in measured(file).items() if not math.isnan(cost[0])}
+    """Return config/needs.csv with the lines of what ran renewed; ``calls`` add kinds it lacks."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(NEEDS_COLUMNS)
-    for key, (mb, minutes) in sorted({**calls, **whole, **ran}.items()):
+    for key, (mb, minutes) in sorted({**calls, **measured(file), **ran}.items()):
         writer.writerow((*key, "" if math.isnan(mb) else f"{mb:.0f}", f"{minutes:.2f}"))
     command = "python measurements/cost.py results/<suite> --write"
     return f"# Measured by `{command}`, last on {date.today()}.\n{out.getvalue()}"

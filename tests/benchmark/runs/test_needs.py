@@ -182,6 +182,8 @@ def test_needs_are_the_most_of_each_kind_and_keep_what_was_known(cost, ran, list
         ("paper", "p", "race", "b"): (2400.0, 4.0),
     }
     assert listed.read_text().startswith("# Measured by `python measurements/cost.py")
+    fewer = {("paper", "p", "calls", "a"): (math.nan, 0.5)}  # what is known already stays
+    assert "paper,p,calls,a,,7.00" in cost.renewed(cost.took(ran), listed, fewer)
 
 
 def job(cost, lane, minutes):
