@@ -22,21 +22,26 @@ import pandas as pd
 import yaml
 from sklearn.svm import SVC
 
-from path_benchmark.data.protocols import Part, Split
+from path_benchmark.data.protocols import Part, Split, add_regression_noise, fit_scaler
+from path_benchmark.data.seeds import generators
+from path_benchmark.data.sources import load
 from path_benchmark.papers.distributionally_robust.experiments import shared
 from path_benchmark.papers.distributionally_robust.experiments.chapter_4 import margin_models
 from path_benchmark.papers.distributionally_robust.experiments.chapter_5 import kernel_models
+from path_benchmark.papers.robust_svm.data import AMPLITUDE, NOISY, PAPER, assemble
 from path_benchmark.papers.robust_svm.data import SVC as CLASSIFICATION
-from path_benchmark.papers.robust_svm.data import assemble
 from path_benchmark.papers.robust_svm.experiments import LINEAR, PRECOMPUTED, Problem
 from path_benchmark.reporting.statistics import difference
 from path_benchmark.runs.rows import Rows
 from path_benchmark.solvers import cccp
 from solution_paths.kernels import Kernel
 
+UNITS = ("own", "spread")  # of inputs at which noise is added, before they are scaled
 COSTS, SPLITS, TOLERANCE = (0.01, 0.1, 1.0, 10.0, 100.0), 10, 1e-6
 WIDTHS = [{"gamma": 1.0}, {"gamma": 0.3}, {"gamma": 0.1}, {"gamma": 0.05}]
+NARROWER = [*WIDTHS, {"gamma": 0.03}, {"gamma": 0.01}]
 INPUTS = [{}, {"inputs": "unit"}, {"inputs": "standardised"}]
+NOISES = [{"noise": units, **kernel} for units in UNITS for kernel in ({}, {"gamma": 1.0})]
 ASKED = {
     "space_ga": WIDTHS,
     "abalone": [*WIDTHS, *INPUTS],
@@ -50,7 +55,31 @@ ASKED = {
         {"gamma": 1.0, "bias": True, "flipped": 0.0},
     ],
     "w5a": [{"gamma": 10.0}, {"gamma": 1.0, "bias": True}],
+    "svmguide1": NARROWER,
+    **{
+        name: [*NOISES, *NARROWER]
+        for name in ("bodyfat", "yacht_hydrodynamics", "auto_mpg", "housing")
+    },
 }
+
+
+def disturbed_before_scaling(name, split, units):
+    """Return a regression's split with noise on inputs in their own units, or in spreads."""
+    data, parts = load(name, offline=True), assemble(name, split, offline=True)
+    rows, standardiser = parts.meta["rows"], parts.meta["standardiser"]
+    X = np.asarray(data.X, dtype=np.float64)
+    if units == "spread":
+        mean, spread = X[rows[0]].mean(axis=0), X[rows[0]].std(axis=0)
+        X = (X - mean) / np.where(spread > 0, spread, 1.0)
+    _, *rngs = generators(PAPER, name, split, 3)
+    y = standardiser.transform(data.y)
+    noisy = [
+        Part(*add_regression_noise(X[own], y[own], NOISY, rng, input_range=AMPLITUDE)[:2])
+        for own, rng in zip(rows, rngs, strict=False)
+    ]
+    scaler = fit_scaler(noisy[0].X, "symmetric")
+    whole = [*noisy, Part(X[rows[2]], y[rows[2]])]
+    return Split(*(Part(scaler.transform(part.X), part.y) for part in whole))
 
 
 def changed(rows, inputs):
@@ -88,11 +117,15 @@ def with_bias(parts, gamma):
         yield [1.0 - machine.score(part.X, part.y) for part in (parts.validation, parts.test)]
 
 
-def errors(name, gamma=0.0, bias=False, inputs="", flipped=0.15):
+def errors(name, gamma=0.0, bias=False, inputs="", flipped=0.15, noise=""):
     """Return the test errors of all splits."""
     found = []
     for split in range(SPLITS):
-        parts = assemble(name, split, flipped=flipped, offline=True)
+        parts = (
+            disturbed_before_scaling(name, split, noise)
+            if noise
+            else assemble(name, split, flipped=flipped, offline=True)
+        )
         whole = (parts.train, parts.validation, parts.test)
         rows = changed([part.X for part in whole], inputs)
         parts = Split(*(Part(X, part.y) for X, part in zip(rows, whole, strict=True)))
