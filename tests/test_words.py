@@ -23,7 +23,6 @@ RETIRED = {
     "risen": "diagonal_change",
     "is_hideable": "can_eliminate",
     "row_unit": "row_sensitivity",
-    "halt": "round_t",
     "let_go": "release_free_variables",
     "made_up_for": "bias_correction",
     "in_the_users": "in_user_parameter",

@@ -10,7 +10,7 @@ import pytest
 from solution_paths import announcing
 from solution_paths.announcing import Announcer
 from solution_paths.compilation import callees, name_of
-from solution_paths.homotopy import jump, loop, twofold
+from solution_paths.homotopy import loop, twofold
 from solution_paths.homotopy.operations import operated
 
 
@@ -106,5 +106,5 @@ def test_the_count_is_that_of_the_functions_that_are_compiled():
     }
     assert loop.solve_afresh in callees(operated)
     assert len(callees(operated)) > 90
-    assert callees(jump.round_t) == set()
+    assert callees(twofold.two_sum) == set()
     assert name_of(operated) == "homotopy.operations.operated"

@@ -10,6 +10,7 @@ import numpy as np
 
 from .compiled import entry, lean
 from .loop import WALL_MARK, record, solve_afresh
+from .odometers import discard_lines
 from .ratio import collect, unknown_part
 from .state import (
     ALWAYS,
@@ -23,23 +24,6 @@ from .state import (
     right_hand_side,
 )
 from .tolerances import DOUBLE, ODOMETER_BLOCK, REFINED
-
-
-@entry
-def round_t(w):
-    """Round t, and the end of the last recorded piece, to a double."""
-    now, n = w.now, w.now.nodes
-    moved, now.t_low = now.t_low, 0.0
-    now.carried = 0
-    same = n > 1 and w.node[n - 1, 0] == now.t and w.node[n - 1, 1] == moved
-    if moved == 0.0 or not same or w.node[n - 2, 0] == now.t:
-        return
-    length = (now.t - w.node[n - 2, 0]) + (moved - w.node[n - 2, 1])
-    first, last = w.node_at[2 * n - 3], w.node_at[2 * n - 1]
-    for k in range(last - first):  # both ends of a piece have the same unknowns
-        a, b = w.entries[first + k], w.entries[last + k]
-        b[1] -= moved * (((b[0] - a[0]) + (b[1] - a[1])) / length)
-    w.node[n - 1, 1] = 0.0
 
 
 @lean
@@ -103,6 +87,7 @@ def _rewrite(w, rows, equation, lower, upper, hollow, jumps):
             add_known(w, i, 1.0)
             w.due[i] = w.block[i // ODOMETER_BLOCK] = ALWAYS
     w.now.carried, w.now.lost = 0, 1
+    discard_lines(w)  # they are lines in the other parameter
 
 
 @lean

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import PathError
-from . import jump
 from .operations import DUALS, PRESENT, TOUCH, operate
 from .run import Homotopy
 from .statement import ParametricKKT
@@ -85,7 +84,6 @@ class JumpingWalk:
         """
         while True:
             stopped = self.homotopy.advance(callback)
-            jump.round_t(self.homotopy.walk)
             go, chosen = self._next(stopped)
             if go:
                 self._leap(chosen)
@@ -130,16 +128,17 @@ class JumpingWalk:
         homotopy, walls = self.homotopy, self._walls_of(rows)
         rows, walls = rows[walls >= 0], walls[walls >= 0]
         place = np.array([self.graphs.beyond(*at) for at in zip(rows, walls, strict=True)], int)
-        duals = np.empty(len(homotopy.place))
+        duals, now = np.empty(len(homotopy.place)), homotopy.walk.now
         if not homotopy.solve(DUALS, out=duals):
             raise np.linalg.LinAlgError("the system there can't be solved")
-        homotopy.begin_jump(rows, self.graphs.jump_graphs(rows, place, duals[rows], self._t))
+        at = float(now.t), float(now.t_low)
+        homotopy.begin_jump(rows, self.graphs.jump_graphs(rows, place, duals[rows], at))
         for i, new in zip(rows.tolist(), place.tolist(), strict=True):
             if not homotopy.put(i, new):
                 raise np.linalg.LinAlgError("rows there are dependent to within rounding")
-        before = int(homotopy.walk.now.events)
+        before = int(now.events)
         homotopy.advance()
-        self.counts["jump_events"] += int(homotopy.walk.now.events) - before
+        self.counts["jump_events"] += int(now.events) - before
         homotopy.end_jump()
 
     def _walls_of(self, rows: Places) -> Places:

@@ -112,8 +112,10 @@ class Walled:
         places = np.where(held, 2 * distance.argmin(axis=1) + 1, 2 * difference.argmin(axis=1))
         return places, np.where(held, 0.0, difference.min(axis=1))
 
-    def jump_graphs(self, rows: Places, place: Places, duals: Array, t: float) -> JumpGraphs:
-        """Return graphs at t whose slopes move with a parameter from -1 to 0.
+    def jump_graphs(
+        self, rows: Places, place: Places, duals: Array, t: tuple[float, float]
+    ) -> JumpGraphs:
+        """Return graphs at t, a sum, whose slopes move with a parameter from -1 to 0.
 
         The dual of a sample's segment ``place`` goes from the given one to its value in the
         statement. Segments that it would pass move with it, so that graphs stay monotone.
@@ -193,11 +195,12 @@ class _BranchPlaces(NamedTuple):
         return ordered._replace(exists=ordered.exists & ordered.kept)
 
 
-def _frozen_at(numbers: Array, t: float) -> Array:
-    """Return numbers (k, P, 4) with their values at t, in two parts, and rates of 0."""
+def _frozen_at(numbers: Array, t: tuple[float, float]) -> Array:
+    """Return numbers (k, P, 4) with their values at t, a sum, in two parts, and rates of 0."""
     out, finite = np.zeros_like(numbers), np.isfinite(numbers[..., 0])
     out[~finite, 0] = numbers[~finite, 0]
     moving = numbers[finite]
-    moved = Twofold(moving[:, 0], moving[:, 1]).plus(Twofold(moving[:, 2], moving[:, 3]).by(t))
+    rates = Twofold(moving[:, 2], moving[:, 3])
+    moved = Twofold(moving[:, 0], moving[:, 1]).plus(rates.by(t[0])).plus(rates.by(t[1]))
     out[finite, 0], out[finite, 1] = moved
     return out

@@ -85,9 +85,17 @@ class Points:
 
     @classmethod
     def of_jumps(cls, track: Track) -> Points:
-        """Return the points of a walk along the user's parameter, unchanged."""
-        walked = _Recorded(track, 0.0)
-        return cls(walked.t, walked, walked.low)._ascending()
+        """Return the points of a walk along the user's parameter, each at the nearest double.
+
+        They stay as they are: where rows depend on each other to within rounding, duals change by
+        more than their bounds within the rounding of t.
+        """
+
+        def at(points: Places, columns: slice | Places = ALL_COLUMNS) -> Floats:
+            return track.unknowns(points, columns, parts=1)[:, 0]
+
+        t = track.t.sum(axis=1)
+        return cls(t, at, np.zeros(len(t)))._ascending()
 
     def _ascending(self) -> Points:
         last, at = len(self.t) - 1, self.at

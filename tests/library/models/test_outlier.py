@@ -322,6 +322,23 @@ def test_both_sides_of_jumps_are_limits(task, homotopy):
         np.testing.assert_allclose(jump.before, path.before.objective_value(t), rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("n", "apart", "seed"), [(80, 1e-7, 0), (40, 1e-8, 26), (80, 1e-8, 28), (80, 1e-8, 41)]
+)
+def test_jumps_of_rows_that_depend_on_each_other_to_within_rounding(n, apart, seed):
+    # A jump moves the value by less than the rounding of s, at which it was held with a wrong dual.
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    X = np.column_stack([X, X[:, 0] * (1 + apart * rng.normal(size=n))])
+    y = np.where(X[:, :3].sum(axis=1) + rng.normal(size=n) > 0, 1.0, -1.0)
+    path = outlier_svm_path(X, y, 0.02, homotopy="s", fit_intercept=False)
+    certificate = path.certify()
+    assert certificate.ok
+    assert certificate.not_local == 0
+    assert len(path.jumps) > 0
+    assert all(jump.after <= jump.before * (1 + 1e-12) for jump in path.jumps)
+
+
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("homotopy", HOMOTOPIES)
 @pytest.mark.parametrize("task", ["svm", "svr"])
