@@ -18,6 +18,7 @@ from ..settings import Settings
 from .formats import count
 
 REPEATED = ("suite", "paper", "seed", "hyper_parameters", "machine", "versions")
+NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")  # of a message
 
 
 @dataclass(frozen=True)
@@ -179,16 +180,25 @@ class Study:
         ]
 
     def failures(self, *experiments: str) -> list[str]:
-        """List each kind of failure in some experiments (in all, if none is named)."""
+        """List each kind of failure in some experiments (in all, if none is named).
+
+        Messages that differ in numbers alone are of one kind; that of the largest gap is shown.
+        """
         bad = self.results[~self.results["status"].isin(["ok", "inaccurate", "censored"])]
         if experiments:
             bad = bad[bad["experiment"].isin(experiments)]
-        groups = bad.groupby(["experiment", "dataset", "method", "status", "message"], dropna=False)
+        kind = bad["message"].astype(object).map(lambda text: NUMBER.sub("0", str(text)))
+        groups = bad.groupby([*("experiment", "dataset", "method", "status"), kind], observed=True)
         return [
-            f"{self.name(dataset)}, {experiment}, {method}: {status} ({short(message)}); "
-            f"{count(len(rows), 'row')}."
-            for (experiment, dataset, method, status, message), rows in groups
+            f"{self.name(dataset)}, {experiment}, {method}: {status} in {count(len(rows), 'row')} "
+            f"({short(_worst(rows)['message'])})."
+            for (experiment, dataset, method, status, _), rows in groups
         ]
+
+
+def _worst(rows: pd.DataFrame) -> pd.Series:
+    """Return the row with the largest gap; the first one if none has a gap."""
+    return rows.loc[rows["gap"].idxmax() if rows["gap"].notna().any() else rows.index[0]]
 
 
 def read_study(paper: Paper, config: dict, suite: str, folder: str | Path) -> Study:

@@ -268,6 +268,9 @@ def suite(tmp_path_factory):
     return folder, study
 
 
+GAPS_AT = (1.1e-9, 0.25), (4.0e-8, 0), (2.5e-9, 1e-3)
+
+
 def spoiled_study(suite, results=None, curves=None):
     """Return the suite's study with other results or curves."""
     folder, study = suite
@@ -330,6 +333,20 @@ def test_failures_are_named_below_the_table(suite, tmp_path):
     outputs.OUTPUTS.write(spoiled_study(suite, pd.concat([results, failed])), tmp_path)
     assert "it broke" in (tmp_path / "tables/table_2_times.md").read_text("utf-8")
     assert "it broke" not in (tmp_path / "tables/table_lam.md").read_text("utf-8")
+
+
+def test_failures_that_differ_in_numbers_alone_are_one_sentence(suite):
+    results = suite[1].results
+    undecided = results.iloc[[0, 0, 0]].assign(
+        experiment="timing",
+        status="certificate undecided",
+        message=[f"certificate is UNDECIDED: gap {gap:.1e} (at {t})" for gap, t in GAPS_AT],
+        gap=[gap for gap, _ in GAPS_AT],
+    )
+    with_these = pd.concat([results, undecided], ignore_index=True)
+    first, *others = spoiled_study(suite, with_these).failures("timing")
+    assert not others
+    assert "certificate undecided in 3 rows (certificate is UNDECIDED: gap 4.0e-08 (at 0))" in first
 
 
 def test_certificates_show_the_gap_and_its_rounding(suite):
