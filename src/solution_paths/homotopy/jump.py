@@ -9,13 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from .compiled import entry, lean
-from .loop import WALL_MARK, record, solve_afresh
+from .loop import record, solve_afresh
 from .odometers import discard_lines
 from .ratio import collect, unknown_part
 from .state import (
     ALWAYS,
     ROWS,
     VALUE,
+    WALL_MARK,
     add_known,
     base_in_double,
     base_terms,

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import PathError
+from . import loop
 from .operations import DUALS, PRESENT, TOUCH, operate
 from .run import Homotopy
 from .statement import ParametricKKT
@@ -46,6 +47,10 @@ class JumpingWalk:
         change sides for a lower objective near by, None if there are none.
     objective : callable
         Maps the same to the objective there.
+    lasts : callable
+        Maps (values, duals, branches, t) of both ends of a straight piece, but for its branches
+        twice as many, to the share of it on which no samples at walls change sides for a lower
+        objective, and to those that do beyond, or None.
 
     Attributes
     ----------
@@ -63,16 +68,21 @@ class JumpingWalk:
         end: float,
         improve: Callable[[Floats, Floats, NDArray[np.int64], float], Places | None],
         objective: Callable[[Floats, Floats, NDArray[np.int64], float], float],
+        lasts: Callable[
+            [Floats, Floats, NDArray[np.int64], tuple[float, float]], tuple[float, Places | None]
+        ],
     ):
         self.graphs, self.end = graphs, end
-        self.improve, self.objective = improve, objective
+        self.improve, self.objective, self.lasts = improve, objective, lasts
         self.counts = {"jumps": 0, "rounds": 0, "jump_events": 0, "stays": 0}
         self.homotopy = Homotopy(statement, graphs, place, t, end)
+        self.homotopy.walk.now.walled = 1
         self._rows = np.arange(graphs.n)
         # The last t with jumps, the changes of sides there with their places, the least objective
         # so far, and how many changes in a row haven't lowered it.
         self._at, self._least, self._idle = np.nan, np.inf, 0
         self._seen: set[tuple[int, bytes]] = set()
+        self._leaving: Places | None = None  # those that change sides at an end before the last
 
     def run(self, callback: Callable[[float, int], object] | None = None) -> None:
         """Walk to the end.
@@ -82,18 +92,32 @@ class JumpingWalk:
         PathError, LinAlgError, ArithmeticError
             See `Homotopy.run`; `track` has the path up to there.
         """
+        now, begin = self.homotopy.walk.now, self._t
+
+        def report(_: float, events: int) -> None:
+            if callback is not None:
+                callback(abs(now.t - begin) / abs(self.end - begin), events)
+
         while True:
-            stopped = self.homotopy.advance(callback)
-            go, chosen = self._next(stopped)
+            ending = self.homotopy.advance(None if callback is None else report)
+            leaving, self._leaving, now.end = self._leaving, None, self.end
+            if leaving is not None and ending == loop.DONE:
+                ending, go, chosen = loop.TOUCHING, not self._repeats(leaving), leaving
+            elif ending == loop.TOUCHING:
+                go, chosen = False, None
+                if now.touching > 1 or self._touches():
+                    self._end_where_sides_change()
+            else:
+                go, chosen = self._next(ending == loop.WALL)
             if go:
                 self._leap(chosen)
-            elif stopped and self.homotopy.walk.now.staying:
+            elif ending == loop.WALL and now.staying:
                 raise PathError(
                     f"The path stops at {self._t:.12g}: rows that depend on each other are held "
                     "between thresholds; move the data by less than they are known to.",
                     None,
                 )
-            if self._t == self.end if go else not stopped:
+            if self._t == self.end if go else ending == loop.DONE:
                 break
         if not self.homotopy.walk.now.nodes:  # a path of length 0
             self.homotopy.note_after_jump()
@@ -105,6 +129,15 @@ class JumpingWalk:
     @property
     def _t(self) -> float:
         return float(self.homotopy.walk.now.t)
+
+    def _end_where_sides_change(self) -> None:
+        """End the next piece where a value that stays at a wall on it begins to change sides."""
+        now, t = self.homotopy.walk.now, (self._t, self.end)
+        (a, z), (last_a, last_z) = self._point(), self._point(self.end)
+        branch = self.graphs.branch[self._rows, self.homotopy.place[: self.graphs.n]]
+        share, leaving = self.lasts(np.stack([z, last_z]), np.stack([a, last_a]), branch, t)
+        if leaving is not None:
+            now.end, self._leaving = t[0] + share * (t[1] - t[0]), leaving
 
     def _leap(self, chosen: Places | None) -> None:
         """Jump: let samples at walls, or the chosen ones, change sides until none does."""
@@ -186,10 +219,21 @@ class JumpingWalk:
         a, z = self._point()
         return z, a, self.graphs.branch[self._rows, self.homotopy.place[: self.graphs.n]], self._t
 
-    def _point(self) -> tuple[Floats, Floats]:
-        """Return duals (n,) and values (n,) of samples, in the statement's scale."""
-        values, graphs, t = np.empty(len(self.homotopy.place)), self.graphs, self._t
-        if not self.homotopy.solve(PRESENT, out=values):
+    def _point(self, ahead: float | None = None) -> tuple[Floats, Floats]:
+        """Return duals (n,) and values (n,) of samples, in the statement's scale.
+
+        They are those at t or, if no place changes before, at a t ``ahead``.
+        """
+        now, graphs = self.homotopy.walk.now, self.graphs
+        values = np.empty(len(self.homotopy.place))
+        present, t = (now.t, now.t_low), self._t if ahead is None else ahead
+        if ahead is not None:
+            now.t, now.t_low, now.carried = ahead, 0.0, 0
+        solved = self.homotopy.solve(PRESENT, out=values)
+        if ahead is not None:
+            now.t, now.t_low = present
+            now.carried = 0
+        if not solved:
             raise np.linalg.LinAlgError("the system there can't be solved")
         place, numbers = self.homotopy.place[: graphs.n], values[: graphs.n]
         equation = graphs.equation[self._rows, place]

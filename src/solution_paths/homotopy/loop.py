@@ -21,6 +21,7 @@ from .state import (
     ROWS,
     VALUE,
     VARIABLES,
+    WALL_MARK,
     begin,
     can_eliminate,
     clear_rates,
@@ -35,9 +36,8 @@ from .systems.solve import coordinate, is_idle, is_singular, respond, solve
 from .tolerances import CAREFUL, CONTRACTION, NEGLIGIBLE, REFINED, RESPONSE, SINGULAR
 from .twofold import accumulate, add
 
-DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, WALL, LOST = range(7)
+DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, WALL, LOST, TOUCHING = range(8)
 FALLS, CHANGED, STAYS, AGAIN = range(4)
-WALL_MARK = 2  # of a knot at which the walk stops, in place of 1 for a hollow one
 REPEATS = 4  # of the same places at the same t
 
 
@@ -48,8 +48,10 @@ def walk(w, steps):
     Returns
     -------
     DONE, UNBOUNDED (no optimum beyond), CYCLE (ties can't be resolved), LOST (a system can't be
-    solved), WALL (a coordinate is at a knot at which the walk stops), MORE_ROOM (call again with
-    larger arrays) or DENSER (call again without elimination).
+    solved), WALL (a coordinate is at a knot at which the walk stops), TOUCHING (one may have come
+    to such a knot together with another event, and stand still at the end of its segment; told once
+    for the same places), MORE_ROOM (call again with larger arrays) or DENSER (call again without
+    elimination).
     """
     now = w.now
     for _ in range(steps):
@@ -60,6 +62,9 @@ def walk(w, steps):
         left, left_low = add(now.way * now.end, 0.0, -now.way * now.t, -now.way * now.t_low)
         if not find_exit(w, left, left_low):
             return DENSER if now.eliminated else LOST
+        if now.touching and not now.jumping and now.touched != now.key:
+            now.touched = now.key
+            return TOUCHING
         if left - now.step <= now.rest:
             now.blocking, now.step, now.step_low = -1, left, left_low
 

@@ -18,6 +18,7 @@ from .state import (
     ROWS,
     VALUE,
     VARIABLES,
+    WALL_MARK,
     base_in_double,
     base_of,
     base_terms,
@@ -76,6 +77,7 @@ def first_exit(w, null, left, left_low):
     now.candidates, now.leaving = 0, 0.0
     collect(w, null)
     speeds(w, null)
+    now.touching = int(now.walled and w.speed[ROWS] == 0.0)  # rows aren't examined
     bound = left
     for u in range(now.unknowns):
         bound = examine_unknown(w, w.unknown[u], null, bound)
@@ -490,8 +492,16 @@ def exits(w, i, null, x, terms):
             latest = min(latest, (max(room, 0.0) + error) / (closing - noise))
         if closing > -noise:
             soonest = min(soonest, max(room - error, 0.0) / (closing + noise))
+            if closing <= noise and room <= error and not null:
+                now.touching |= 2 * int(is_wall(w, i, w.place[i] + 2 * side - 1))
         speed = max(speed, closing + noise)
     return soonest, latest, speed
+
+
+@inline
+def is_wall(w, i, place):
+    """Tell whether a row's place is a knot at which the walk stops; in a jump it doesn't."""
+    return not w.now.jumping and w.graph.hollow[i, place] == WALL_MARK
 
 
 @lean

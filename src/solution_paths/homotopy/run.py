@@ -166,8 +166,8 @@ class Homotopy:
 
     def advance(
         self, callback: Callable[[float, int], object] | None = None, enough: float = np.inf
-    ) -> bool:
-        """Walk as `run` does, or up to the first wall; return whether a wall stopped the walk."""
+    ) -> int:
+        """Walk as `run` does, or up to the first wall; return `DONE`, `WALL` or `TOUCHING`."""
         begin, steps = self.walk.now.t, STEPS_PER_CALL if callback is None else STEPS_PER_CALLBACK
         steps = steps if np.isinf(enough) else SPARE_STEPS
         for _ in range(-(-MOST_STEPS // steps)):
@@ -175,8 +175,8 @@ class Homotopy:
             if callback is not None:
                 now = self.walk.now
                 callback(abs(now.t - begin) / abs(now.end - begin), int(now.events))
-            if ending in (loop.DONE, loop.WALL):
-                return bool(ending == loop.WALL)
+            if ending in (loop.DONE, loop.WALL, loop.TOUCHING):
+                return int(ending)
             if ending == loop.UNBOUNDED:
                 end = self.walk.now.end + self.origin
                 raise Unlimited(self.walk.u[RATE, 0].copy(), end, f"beyond {self.reported()}")
@@ -194,7 +194,7 @@ class Homotopy:
                 )
             self.grow_memory(ending)
             if self.walk.now.t >= enough:
-                return False
+                return loop.DONE
         raise PathError(
             f"The path stopped at {self.reported()} after {MOST_STEPS} changes; follow it in "
             "shorter parts.",

@@ -30,6 +30,7 @@ from .twofold import accumulate, axpy, normalise, scaled_add, scaled_add_sizes
 NEVER, ALWAYS = np.inf, -np.inf
 CURVED, RIDGED = 1, 2  # eliminated coordinates: rows on curved segments, variables with a ridge
 ROWS, VARIABLES = 0, 1  # sides of the map
+WALL_MARK = 2  # of a knot at which the walk stops, in place of 1 for a hollow one
 VALUE, RATE = 0, 1  # orders: a number at t, and its rate
 
 
@@ -144,6 +145,9 @@ class Numbers:
     key: int  # a hash of all places
     seen: int  # number of keys recorded at this t
     by_index: int  # whether ties are broken by the smallest index
+    walled: int  # whether places have walls
+    touching: int  # 2: a row on a segment stands still at a wall, 1: it may, as all rows do, or 0
+    touched: int  # the key of the places at which the walk last stopped for that
     staying: int  # whether any coordinate stays beyond a limit until places change
     stayed: int  # how often one did
     nodes: int  # numbers of recorded nodes, events and entries

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..twofold import Twofold
 from .graphs import Graphs, Shape, tables
-from .loop import WALL_MARK
+from .state import WALL_MARK
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]

@@ -16,7 +16,7 @@ from ..homotopy.walls import Walled
 from ..problem import Problem, along
 from ..problem.branches import Branches, Partition, value_at
 from ..validation import Floats, check_choice
-from ..verify.partitions import at_threshold
+from ..verify.partitions import at_threshold, optimal_until
 from ..verify.verdict import ERROR_LIMIT
 from .callbacks import Callback, progress_of
 from .follow import ARITHMETIC_ERRORS, CHECKS, _checked, _with_certified_part, as_path_error
@@ -214,8 +214,13 @@ def _at_the_start(start: _Start, branches: Branches, begin: float, end: float) -
         z = z / statement.scale
         return 0.5 * float(a @ z) + float(value_at(branches.functions(t, partition), z).sum())
 
+    def lasts(
+        z: Floats, a: Floats, partition: Partition, t: tuple[float, float]
+    ) -> tuple[float, Places | None]:
+        return optimal_until(branches, t, partition, z / statement.scale, a)
+
     place = np.concatenate([row_places, start.place[len(row_places) :]])
-    return JumpingWalk(statement, graphs, place, begin, end, improve, objective)
+    return JumpingWalk(statement, graphs, place, begin, end, improve, objective, lasts)
 
 
 def _partitions(track: Track, graphs: Walled) -> Partitions:

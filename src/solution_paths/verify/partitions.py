@@ -1,14 +1,15 @@
 """Local optima of losses with several branches: whether another partition has a lower objective.
 
 A solution without values at thresholds is a local optimum if it is optimal for its partition. With
-k values at thresholds it is one if it is optimal for all 2^k partitions of these.
+k values at thresholds it is one if it is optimal for all 2^k partitions of these. Where values stay
+at thresholds between two breakpoints, it may cease to be one between them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,19 +70,60 @@ def at_threshold(
         return AtThreshold(walls, None, False)
     low, high = boxes.low[partition, rows], boxes.high[partition, rows]
     free = np.flatnonzero(moving & (other < 0) & (low < high))
-    free, count = np.concatenate([free, walls]), len(walls)
-    meets = box_test(_independent(branches.rows(free)))
-    unit = float(np.ptp([f.slopes for f in pieces]) or 1.0)
-    for changed in product((False, True), repeat=count):
+    free, unit = np.concatenate([free, walls]), _unit(pieces)
+    meets = _BoxTest(_independent(branches.rows(free)))
+    for changed in product((False, True), repeat=len(walls)):
         side = np.where(changed, other[walls], partition[walls])
-        ends = []
-        for box, end in ((boxes.low, low), (boxes.high, high)):
-            bounds = end[free]
-            bounds[-count:] = box[side, walls]
-            ends.append((bounds - a[free]) / unit)
-        if not meets(ends[0] - OUT_OF_BOX, ends[1] + OUT_OF_BOX):
+        if not meets(*boxes.around(a, partition, free, walls, side, unit)):
             return AtThreshold(walls, walls[np.array(changed)], True)
     return AtThreshold(walls, None, True)
+
+
+def optimal_until(
+    branches: Branches, t: tuple[float, float], partition: Partition, z: Floats, a: Floats
+) -> tuple[float, Places | None]:
+    """Return the share of a straight piece on which it is optimal for all partitions.
+
+    These are the partitions of the samples whose values stay at thresholds along the piece. The
+    second result has those of them that change branches, from there on, for a lower objective;
+    None with a share of 1, also if too many samples are at thresholds to decide.
+
+    Parameters
+    ----------
+    branches : Branches
+    t : (float, float)
+        Begin and end of the piece.
+    partition : (n,) of int
+    z, a : (2, n) arrays
+        Values and signed duals there of solutions that are optimal for this partition.
+    """
+    pieces, rows = [branches.pieces(s) for s in t], np.arange(z.shape[1])
+    boxes = [_Boxes.of(*ends) for ends in zip(pieces, z, strict=True)]
+    others, moving = [box.other(partition) for box in boxes], ~branches.still
+    walls = np.flatnonzero(moving & (others[0] >= 0) & (others[0] == others[1]))
+    if not 0 < len(walls) <= MOST_WALLS:
+        return 1.0, None
+    at_knot = [box.low[partition, rows] < box.high[partition, rows] for box in boxes]
+    free = moving & at_knot[0] & at_knot[1]
+    free[walls] = False
+    free, unit = np.concatenate([np.flatnonzero(free), walls]), _unit([*pieces[0], *pieces[1]])
+    equations, share, better = _independent(branches.rows(free)), 1.0, None
+    meets = _BoxTest(equations)
+    for changed in list(product((False, True), repeat=len(walls)))[1:]:
+        side = np.where(changed, others[0][walls], partition[walls])
+        begin, end = (
+            box.around(duals, partition, free, walls, side, unit)
+            for box, duals in zip(boxes, a, strict=True)
+        )
+        until = meets.until(begin, end)
+        if until < share:
+            share, better = until, walls[np.array(changed)]
+    return share, better
+
+
+def _unit(pieces: Sequence[Pieces]) -> float:
+    """Return the range of slopes."""
+    return float(np.ptp([f.slopes for f in pieces]) or 1.0)
 
 
 class _Boxes(NamedTuple):
@@ -107,6 +149,24 @@ class _Boxes(NamedTuple):
             high[k] = np.where(outside, -np.inf, -left)
         return cls(low, high)
 
+    def around(
+        self,
+        a: Floats,
+        partition: Partition,
+        which: Places,
+        walls: Places,
+        side: Partition,
+        unit: float,
+    ) -> tuple[Floats, Floats]:
+        """Return bounds of the changes of some duals, in a unit; ``walls`` are the last of them.
+
+        Samples are on the branches of a partition, those at walls on their ``side``.
+        """
+        branch = partition.astype(np.int64)
+        branch[walls] = side
+        low, high = ((box[branch[which], which] - a[which]) / unit for box in (self.low, self.high))
+        return low - OUT_OF_BOX, high + OUT_OF_BOX
+
     def other(self, partition: Partition) -> Partition:
         """Return the branch on the other side of a value's threshold, or -1."""
         inside = self.low <= self.high
@@ -127,34 +187,43 @@ def _independent(A: Floats) -> Floats:
     return np.asarray(U[:, size > np.sqrt(NULL_EIGENVALUE) * size.max(initial=1e-300)].T * length)
 
 
-def box_test(equations: Floats) -> Callable[[Floats, Floats], bool]:
-    """Return a test whether low <= d <= high for some d with ``equations`` d = 0.
+class _BoxTest:
+    """Tests of boxes of changes d of duals that keep all values: ``equations`` d = 0 for these.
 
-    Its linear programme has the unknowns d, or v where d = N v, whichever are fewer.
+    A linear programme has the unknowns d, or v where d = N v, whichever are fewer.
     """
-    rank, n = equations.shape
-    in_null_space = rank < n < 2 * rank
-    if in_null_space:
-        N = np.linalg.qr(equations.T, mode="complete")[0][:, rank:]
-        rows = np.concatenate([N, -N])
 
-    def test(low: Floats, high: Floats) -> bool:
+    def __init__(self, equations: Floats):
+        self.equations, (rank, n) = equations, equations.shape
+        self.only_zero = rank == n
+        self.N = np.eye(n)
+        if rank < n < 2 * rank:
+            self.N = np.linalg.qr(equations.T, mode="complete")[0][:, rank:]
+            self.equations = np.zeros((0, n - rank))
+
+    def __call__(self, low: Floats, high: Floats) -> bool:
+        """Tell whether low <= d <= high for some d."""
         if ((low <= 0) & (high >= 0)).all():
             return True
-        if rank == n:
-            return False
+        return not self.only_zero and self._last((low, high), (low, high)) is not None
+
+    def until(self, begin: tuple[Floats, Floats], end: tuple[Floats, Floats]) -> float:
+        """Return the share of the way from one box to another up to which some d is in the box."""
+        return (self._last(begin, end) or 0.0) if self(*begin) else 0.0
+
+    def _last(self, begin: tuple[Floats, Floats], end: tuple[Floats, Floats]) -> float | None:
+        """Return the largest share at which some d is in the box; None if there is none."""
         from scipy.optimize import linprog  # takes a while to import
 
-        if in_null_space:
-            ends = np.concatenate([high, -low])
-            kept = np.isfinite(ends)
-            constraints: dict[str, Any] = {
-                "A_ub": rows[kept],
-                "b_ub": ends[kept],
-                "bounds": (None, None),
-            }
-            return linprog(np.zeros(n - rank), **constraints).status == 0
-        bounds = np.stack([low, high], axis=1)
-        return linprog(np.zeros(n), A_eq=equations, b_eq=np.zeros(rank), bounds=bounds).status == 0
-
-    return test
+        sides = [np.concatenate([high, -low]) for low, high in (begin, end)]
+        kept = np.isfinite(sides[0]) & np.isfinite(sides[1])
+        rows, count = np.concatenate([self.N, -self.N])[kept], self.N.shape[1]
+        result = linprog(
+            np.append(np.zeros(count), -1.0),
+            A_ub=np.column_stack([rows, sides[0][kept] - sides[1][kept]]),
+            b_ub=sides[0][kept],
+            A_eq=np.column_stack([self.equations, np.zeros(len(self.equations))]),
+            b_eq=np.zeros(len(self.equations)),
+            bounds=[*[(None, None)] * count, (0.0, 1.0)],
+        )
+        return float(result.x[-1]) if result.status == 0 else None

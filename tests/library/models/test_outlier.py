@@ -339,6 +339,23 @@ def test_jumps_of_rows_that_depend_on_each_other_to_within_rounding(n, apart, se
     assert all(jump.after <= jump.before * (1 + 1e-12) for jump in path.jumps)
 
 
+@pytest.mark.parametrize(
+    ("n", "d", "seed"), [(20, 4, 2), (20, 4, 16), (20, 4, 48), (40, 6, 1), (80, 8, 32)]
+)
+def test_values_that_stay_at_a_threshold_leave_it_where_the_optimum_ceases_to_be_local(n, d, seed):
+    # Held rows that differ in one dummy keep its weight at 0, and rows with it alone at s = 0.
+    rng = np.random.default_rng(seed)
+    X = (rng.random((n, d)) < 0.3).astype(float)
+    y = np.where(X @ rng.normal(size=d) + 0.3 * rng.normal(size=n) > 0, 1.0, -1.0)
+    path = outlier_svm_path(X, y, 1.0, homotopy="theta", fit_intercept=False)
+    ends = path.breakpoints
+    values = np.concatenate([ends, ends[:-1] + np.diff(ends) * rng.random(len(ends) - 1)])
+    assert not [value for value in values if path.at_threshold(value).local is False]
+    certificate = path.certify()
+    assert certificate.ok
+    assert certificate.not_local == 0
+
+
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("homotopy", HOMOTOPIES)
 @pytest.mark.parametrize("task", ["svm", "svr"])
