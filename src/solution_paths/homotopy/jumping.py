@@ -6,6 +6,9 @@ the slope of its segment then moves from this dual to its value in the statement
 ordinary walk, in a parameter from -1 to 0, in which walls are ordinary knots. Samples that are at
 walls at its end change sides in turn, as long as that lowers the objective.
 
+A value may also come to a wall together with another event and stay there. A piece on which one
+does ends where the sample begins to change sides for a lower objective.
+
 A jump leaves one event for each coordinate whose place it changed, between two points at one t.
 """
 
@@ -82,7 +85,8 @@ class JumpingWalk:
         # so far, and how many changes in a row haven't lowered it.
         self._at, self._least, self._idle = np.nan, np.inf, 0
         self._seen: set[tuple[int, bytes]] = set()
-        self._leaving: Places | None = None  # those that change sides at an end before the last
+        # Those that change sides at an end before the last, if places are as their key says.
+        self._leaving: tuple[int, Places] | None = None
 
     def run(self, callback: Callable[[float, int], object] | None = None) -> None:
         """Walk to the end.
@@ -101,14 +105,14 @@ class JumpingWalk:
         while True:
             ending = self.homotopy.advance(None if callback is None else report)
             leaving, self._leaving, now.end = self._leaving, None, self.end
+            go, chosen = False, None
             if leaving is not None and ending == loop.DONE:
-                ending, go, chosen = loop.TOUCHING, not self._repeats(leaving), leaving
-            elif ending == loop.TOUCHING:
-                go, chosen = False, None
-                if now.touching > 1 or self._touches():
-                    self._end_where_sides_change()
-            else:
+                ending, chosen = loop.TOUCHING, leaving[1]
+                go = leaving[0] == now.key and not self._repeats(chosen)
+            elif ending != loop.TOUCHING:
                 go, chosen = self._next(ending == loop.WALL)
+            elif now.touching > 1 or self._touches():
+                self._end_where_sides_change()
             if go:
                 self._leap(chosen)
             elif ending == loop.WALL and now.staying:
@@ -137,7 +141,7 @@ class JumpingWalk:
         branch = self.graphs.branch[self._rows, self.homotopy.place[: self.graphs.n]]
         share, leaving = self.lasts(np.stack([z, last_z]), np.stack([a, last_a]), branch, t)
         if leaving is not None:
-            now.end, self._leaving = t[0] + share * (t[1] - t[0]), leaving
+            now.end, self._leaving = t[0] + share * (t[1] - t[0]), (int(now.key), leaving)
 
     def _leap(self, chosen: Places | None) -> None:
         """Jump: let samples at walls, or the chosen ones, change sides until none does."""

@@ -103,12 +103,10 @@ def optimal_until(
     walls = np.flatnonzero(moving & (others[0] >= 0) & (others[0] == others[1]))
     if not 0 < len(walls) <= MOST_WALLS:
         return 1.0, None
-    at_knot = [box.low[partition, rows] < box.high[partition, rows] for box in boxes]
-    free = moving & at_knot[0] & at_knot[1]
-    free[walls] = False
-    free, unit = np.concatenate([np.flatnonzero(free), walls]), _unit([*pieces[0], *pieces[1]])
-    equations, share, better = _independent(branches.rows(free)), 1.0, None
-    meets = _BoxTest(equations)
+    first, last = (box.low[partition, rows] < box.high[partition, rows] for box in boxes)
+    at_knots = np.setdiff1d(np.flatnonzero(moving & first & last), walls)
+    free, unit = np.concatenate([at_knots, walls]), _unit([*pieces[0], *pieces[1]])
+    meets, share, better = _BoxTest(_independent(branches.rows(free))), 1.0, None
     for changed in list(product((False, True), repeat=len(walls)))[1:]:
         side = np.where(changed, others[0][walls], partition[walls])
         begin, end = (

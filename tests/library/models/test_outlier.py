@@ -356,6 +356,16 @@ def test_values_that_stay_at_a_threshold_leave_it_where_the_optimum_ceases_to_be
     assert certificate.not_local == 0
 
 
+@pytest.mark.parametrize("seed", [27, 33, 35, 37])
+def test_values_that_leave_a_threshold_with_another_event_jump_no_more(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, (20, 2)).astype(float)
+    y = np.where(X @ rng.normal(size=2) + rng.normal(size=20) > 0, 1.0, -1.0)
+    path = outlier_svm_path(X, y, 0.24, homotopy="theta", fit_intercept=False)
+    assert all(jump.after <= jump.before * (1 + 1e-12) for jump in path.jumps)
+    assert path.certify().not_local == 0
+
+
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("homotopy", HOMOTOPIES)
 @pytest.mark.parametrize("task", ["svm", "svr"])
