@@ -111,7 +111,7 @@ class JumpingWalk:
                 go = leaving[0] == now.key and not self._repeats(chosen)
             elif ending != loop.TOUCHING:
                 go, chosen = self._next(ending == loop.WALL)
-            elif now.touching > 1 or self._touches():
+            else:
                 self._end_where_sides_change()
             if go:
                 self._leap(chosen)

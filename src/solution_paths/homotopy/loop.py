@@ -48,7 +48,7 @@ def walk(w, steps):
     Returns
     -------
     DONE, UNBOUNDED (no optimum beyond), CYCLE (ties can't be resolved), LOST (a system can't be
-    solved), WALL (a coordinate is at a knot at which the walk stops), TOUCHING (one may have come
+    solved), WALL (a coordinate is at a knot at which the walk stops), TOUCHING (one came
     to such a knot together with another event, and stand still at the end of its segment; told once
     for the same places), MORE_ROOM (call again with larger arrays) or DENSER (call again without
     elimination).

@@ -74,10 +74,9 @@ def first_exit(w, null, left, left_low):
         Distance to the end of the walk.
     """
     now = w.now
-    now.candidates, now.leaving = 0, 0.0
+    now.candidates, now.leaving, now.touching = 0, 0.0, 0
     collect(w, null)
     speeds(w, null)
-    now.touching = int(now.walled and w.speed[ROWS] == 0.0)  # rows aren't examined
     bound = left
     for u in range(now.unknowns):
         bound = examine_unknown(w, w.unknown[u], null, bound)
@@ -311,8 +310,8 @@ def examine_known(w, null, bound):
         for side in range(2):
             first, last = (0, m.n) if side == ROWS else (m.n, m.N)
             travel, speed, usual = w.travel[side], w.speed[side], w.usual[side]
-            if speed == 0.0 and m.weights == 0:
-                continue  # the side stands still
+            if speed == 0.0 and m.weights == 0 and not now.walled:
+                continue  # the side stands still; at walls rows are looked at even so
             near = factor * usual if usual > 0.0 else np.inf
             ahead = min(speed * bound, near) if speed > 0.0 else 0.0
             step = ahead / speed if speed > 0.0 else 0.0
@@ -493,7 +492,7 @@ def exits(w, i, null, x, terms):
         if closing > -noise:
             soonest = min(soonest, max(room - error, 0.0) / (closing + noise))
             if closing <= noise and room <= error and not null:
-                now.touching |= 2 * int(is_wall(w, i, w.place[i] + 2 * side - 1))
+                now.touching |= int(is_wall(w, i, w.place[i] + 2 * side - 1))
         speed = max(speed, closing + noise)
     return soonest, latest, speed
 

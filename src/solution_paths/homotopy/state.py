@@ -146,7 +146,7 @@ class Numbers:
     seen: int  # number of keys recorded at this t
     by_index: int  # whether ties are broken by the smallest index
     walled: int  # whether places have walls
-    touching: int  # 2: a row on a segment stands still at a wall, 1: it may, as all rows do, or 0
+    touching: int  # whether a row on a segment stands still at a wall
     touched: int  # the key of the places at which the walk last stopped for that
     staying: int  # whether any coordinate stays beyond a limit until places change
     stayed: int  # how often one did

@@ -200,7 +200,7 @@ def _frozen_at(numbers: Array, t: tuple[float, float]) -> Array:
     out, finite = np.zeros_like(numbers), np.isfinite(numbers[..., 0])
     out[~finite, 0] = numbers[~finite, 0]
     moving = numbers[finite]
-    rates = Twofold(moving[:, 2], moving[:, 3])
-    moved = Twofold(moving[:, 0], moving[:, 1]).plus(rates.by(t[0])).plus(rates.by(t[1]))
+    value = Twofold(moving[:, 0], moving[:, 1] + moving[:, 2] * t[1])
+    moved = value.plus(Twofold(moving[:, 2], moving[:, 3]).by(t[0]))
     out[finite, 0], out[finite, 1] = moved
     return out
