@@ -51,9 +51,9 @@ class JumpingWalk:
     objective : callable
         Maps the same to the objective there.
     lasts : callable
-        Maps (values, duals, branches, t) of both ends of a straight piece, but for its branches
-        twice as many, to the share of it on which no samples at walls change sides for a lower
-        objective, and to those that do beyond, or None.
+        Maps values and duals (2, n) at both ends of a straight piece, its branches (n,) and both t
+        to the share of it on which no samples at walls change sides for a lower objective, and to
+        those that do beyond, or None.
 
     Attributes
     ----------
@@ -96,14 +96,9 @@ class JumpingWalk:
         PathError, LinAlgError, ArithmeticError
             See `Homotopy.run`; `track` has the path up to there.
         """
-        now, begin = self.homotopy.walk.now, self._t
-
-        def report(_: float, events: int) -> None:
-            if callback is not None:
-                callback(abs(now.t - begin) / abs(self.end - begin), events)
-
+        now = self.homotopy.walk.now
         while True:
-            ending = self.homotopy.advance(None if callback is None else report)
+            ending = self.homotopy.advance(callback)
             leaving, self._leaving, now.end = self._leaving, None, self.end
             go, chosen = False, None
             if leaving is not None and ending == loop.DONE:
@@ -138,8 +133,8 @@ class JumpingWalk:
         """End the next piece where a value that stays at a wall on it begins to change sides."""
         now, t = self.homotopy.walk.now, (self._t, self.end)
         (a, z), (last_a, last_z) = self._point(), self._point(self.end)
-        branch = self.graphs.branch[self._rows, self.homotopy.place[: self.graphs.n]]
-        share, leaving = self.lasts(np.stack([z, last_z]), np.stack([a, last_a]), branch, t)
+        both = np.stack([z, last_z]), np.stack([a, last_a])
+        share, leaving = self.lasts(*both, self._branches, t)
         if leaving is not None:
             now.end, self._leaving = t[0] + share * (t[1] - t[0]), (int(now.key), leaving)
 
@@ -221,7 +216,11 @@ class JumpingWalk:
     def _solution(self) -> tuple[Floats, Floats, NDArray[np.int64], float]:
         """Return values, duals and branches of samples, and t."""
         a, z = self._point()
-        return z, a, self.graphs.branch[self._rows, self.homotopy.place[: self.graphs.n]], self._t
+        return z, a, self._branches, self._t
+
+    @property
+    def _branches(self) -> NDArray[np.int64]:
+        return self.graphs.branch[self._rows, self.homotopy.place[: self.graphs.n]]
 
     def _point(self, ahead: float | None = None) -> tuple[Floats, Floats]:
         """Return duals (n,) and values (n,) of samples, in the statement's scale.

@@ -14,7 +14,7 @@ import numpy as np
 from .accuracy import goal_of_point, goal_of_response, is_accurate, is_kept
 from .compiled import inline, lean
 from .odometers import advance_odometers, discard_lines, make_due, shift_odometers
-from .ratio import collect, first_exit, known_number, largest_unknown
+from .ratio import collect, first_exit, is_wall, known_number, largest_unknown
 from .rows import times
 from .state import (
     RATE,
@@ -48,9 +48,9 @@ def walk(w, steps):
     Returns
     -------
     DONE, UNBOUNDED (no optimum beyond), CYCLE (ties can't be resolved), LOST (a system can't be
-    solved), WALL (a coordinate is at a knot at which the walk stops), TOUCHING (one came
-    to such a knot together with another event, and stand still at the end of its segment; told once
-    for the same places), MORE_ROOM (call again with larger arrays) or DENSER (call again without
+    solved), WALL (a coordinate is at a knot at which the walk stops), TOUCHING (one came to such a
+    knot together with another event, and stands still at the end of its segment; told once for the
+    same places), MORE_ROOM (call again with larger arrays) or DENSER (call again without
     elimination).
     """
     now = w.now
@@ -62,7 +62,7 @@ def walk(w, steps):
         left, left_low = add(now.way * now.end, 0.0, -now.way * now.t, -now.way * now.t_low)
         if not find_exit(w, left, left_low):
             return DENSER if now.eliminated else LOST
-        if now.touching and not now.jumping and now.touched != now.key:
+        if now.touching and now.touched != now.key:
             now.touched = now.key
             return TOUCHING
         if left - now.step <= now.rest:
@@ -216,7 +216,7 @@ def next_place(w, i, side):
 @lean
 def is_at_wall(w, i):
     """Tell whether a coordinate is at a knot at which the walk stops."""
-    return not w.now.jumping and w.graph.hollow[i, w.place[i]] == WALL_MARK
+    return is_wall(w, i, w.place[i])
 
 
 @lean

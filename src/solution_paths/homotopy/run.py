@@ -118,6 +118,7 @@ class Homotopy:
         self.statement, self.graphs, self.origin = statement, graphs, origin
         self.face, self.start = face, place.astype(np.int64)
         now = new(Numbers, t=t, end=end, way=np.sign(end - t), near=near, pending=-1)
+        self._span = t, end  # of the whole walk, whose share is reported
         now.rest = tolerances.NOISE * abs(end - t)
         spare, statement.spare = statement.spare, None
         self._kept = spare.tables if spare and spare.face == face else None
@@ -168,13 +169,14 @@ class Homotopy:
         self, callback: Callable[[float, int], object] | None = None, enough: float = np.inf
     ) -> int:
         """Walk as `run` does, or up to the first wall; return `DONE`, `WALL` or `TOUCHING`."""
-        begin, steps = self.walk.now.t, STEPS_PER_CALL if callback is None else STEPS_PER_CALLBACK
+        begin, end = self._span
+        steps = STEPS_PER_CALL if callback is None else STEPS_PER_CALLBACK
         steps = steps if np.isinf(enough) else SPARE_STEPS
         for _ in range(-(-MOST_STEPS // steps)):
             ending = operate(self.walk, WALK, steps)
             if callback is not None:
                 now = self.walk.now
-                callback(abs(now.t - begin) / abs(now.end - begin), int(now.events))
+                callback(abs(now.t - begin) / (abs(end - begin) or 1.0), int(now.events))
             if ending in (loop.DONE, loop.WALL, loop.TOUCHING):
                 return int(ending)
             if ending == loop.UNBOUNDED:
@@ -239,7 +241,7 @@ class Homotopy:
         self.statement, self.graphs, self.start = statement, graphs, self.place.copy()
         tables = self._tables = _tables(statement, graphs, self.face)
         self.walk = altered(self.walk, map=tables.map, graph=tables.graph)
-        now, self.origin = self.walk.now, 0.0
+        now, self.origin, self._span = self.walk.now, 0.0, (0.0, end)
         now.end, now.way, now.pending = end, np.sign(end), -1
         now.rest = tolerances.NOISE * abs(end)
         operate(self.walk, RESTART)
@@ -266,6 +268,7 @@ class Homotopy:
         np.copyto(now.base.base, vars(self.walk)["now"].base.base)
         other.walk = altered(room, map=tables.map, graph=tables.graph)
         other.graphs, other.start, other.origin = graphs, place.astype(np.int64), origin
+        other._span = 0.0, end
         other.walk.place[:] = place
         now.end, now.way, now.pending = end, np.sign(end), -1
         now.rest = tolerances.NOISE * abs(end)

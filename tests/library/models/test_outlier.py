@@ -356,6 +356,20 @@ def test_values_that_stay_at_a_threshold_leave_it_where_the_optimum_ceases_to_be
     assert certificate.not_local == 0
 
 
+@pytest.mark.filterwarnings("error")
+def test_progress_is_a_share_of_the_whole_path_where_pieces_end_before_it():
+    rng = np.random.default_rng(3)  # a piece ends where it begins
+    X = (rng.random((80, 8)) < 0.3).astype(float)
+    y = np.where(X @ rng.normal(size=8) + 0.3 * rng.normal(size=80) > 0, 1.0, -1.0)
+    shares = []
+    options = {"homotopy": "theta", "fit_intercept": False}
+    outlier_svm_path(X, y, 1.0, callback=lambda share, _: shares.append(share), **options)
+    assert len(shares) > 2
+    assert shares == sorted(shares)
+    assert 0.0 <= shares[0] < 1.0
+    assert shares[-1] == 1.0
+
+
 @pytest.mark.parametrize("seed", [27, 33, 35, 37])
 def test_values_that_leave_a_threshold_with_another_event_jump_no_more(seed):
     rng = np.random.default_rng(seed)
