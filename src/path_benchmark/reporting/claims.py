@@ -92,6 +92,8 @@ class Case:
 
 
 Measure = Callable[..., Iterable[Case]]
+Differences = Mapping[str, Mapping[str, tuple[float, float, int, str]]]  # by level and rival
+MOST_LEVELS = 3  # whose comparisons are written out; of more they are counted
 
 
 class Words(string.Formatter):
@@ -222,13 +224,46 @@ def _bounds(rule: Rule) -> str:
 def _on_means(rule: Rule, values: Mapping[str, Any]) -> tuple[bool | None, str]:
     """Decide at every level: all must hold; one that fails is enough."""
     levels = values.get("levels") or [("", values["stated"], values["rivals"])]
-    compared = [
-        (name, *statistics.ahead(stated, rivals, rule.means == "lower", rule.rank))
-        for name, stated, rivals in levels
-    ]
-    outcomes = [holds for _, holds, _ in compared]
+    lower, decided = rule.means == "lower", {}
+    for level, stated, rivals in levels:
+        decided[level] = statistics.ahead(stated, rivals, lower, rule.rank)
+    outcomes = [holds for holds, _ in decided.values()]
     holds = False if False in outcomes else True if all(outcomes) else None
-    return holds, "; ".join(f"{name}: {text}" if name else text for name, _, text in compared)
+    differences = {level: by_rival for level, (_, by_rival) in decided.items()}
+    many = len(levels) > MOST_LEVELS
+    return holds, _counted(differences, lower) if many else _in_words(differences)
+
+
+def _in_words(differences: Differences) -> str:
+    """Return each comparison at each level."""
+    texts = {
+        level: "; ".join(f"{name}: {text}" for name, (*_, text) in by_rival.items())
+        for level, by_rival in differences.items()
+    }
+    return "; ".join(f"{level}: {text}" if level else text for level, text in texts.items())
+
+
+def _counted(differences: Differences, lower: bool) -> str:
+    """Return the levels at which the stated method is better or worse than each rival."""
+    texts, sign = [], -1.0 if lower else 1.0
+    for name in next(iter(differences.values())):
+        found: dict[str, list[str]] = {"better": [], "worse": []}
+        for level, by_rival in differences.items():
+            change, p, _, _ = by_rival[name]
+            if p < statistics.LEVEL:
+                found["better" if sign * change > 0 else "worse"].append(level)
+        words = [_places(word, at, len(differences)) for word, at in found.items() if at]
+        texts.append(f"{name}: {', '.join(words) or 'within chance at all'}")
+    splits = min(n for by_rival in differences.values() for _, _, n, _ in by_rival.values())
+    chance = f"by more than chance at a level of {statistics.LEVEL:g}, {splits} splits"
+    return f"{'; '.join(texts)} ({chance})"
+
+
+def _places(word: str, levels: list[str], all_levels: int) -> str:
+    """Return at how many levels a method is better or worse, and at which ones."""
+    if len(levels) == all_levels:
+        return f"{word} at all {all_levels}"
+    return f"{word} at {len(levels)} of {all_levels} ({', '.join(levels)})"
 
 
 def _on_interval(rule: Rule, values: Mapping[str, Any]) -> tuple[bool | None, str]:

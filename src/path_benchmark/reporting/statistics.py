@@ -119,16 +119,15 @@ def _with_spread(values: pd.Series) -> str:
 
 def ahead(
     stated: pd.Series, rivals: Mapping[str, pd.Series], lower: bool, rank: int = 1
-) -> tuple[bool | None, str]:
+) -> tuple[bool | None, dict[str, tuple[float, float, int, str]]]:
     """Tell whether a method is among the best ``rank`` of itself and its rivals.
 
     It is where it beats all rivals but ``rank - 1`` by more than chance; it isn't where ``rank``
     of them beat it (each at the level over the number of rivals); else it can't be told, nor with
-    fewer than five splits.
+    fewer than five splits. The second result has its `difference` to each rival.
     """
     sign = -1.0 if lower else 1.0
     differences = {name: difference(stated, values) for name, values in rivals.items()}
-    texts = [f"{name}: {text}" for name, (*_, text) in differences.items()]
     beaten = sum(sign * c > 0 and p < LEVEL for c, p, _, _ in differences.values())
     above = sum(
         sign * c < 0 and p < LEVEL / len(differences) for c, p, _, _ in differences.values()
@@ -137,7 +136,7 @@ def ahead(
         holds = None
     else:
         holds = False if above >= rank else True if beaten > len(differences) - rank else None
-    return holds, "; ".join(texts)
+    return holds, differences
 
 
 def interval(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..errors import PathError
 from . import loop
-from .operations import DUALS, PRESENT, TOUCH, operate
+from .operations import DUALS, LINE, PRESENT, TOUCH, operate
 from .run import Homotopy
 from .statement import ParametricKKT
 from .track import PLACES, Track
@@ -132,9 +132,8 @@ class JumpingWalk:
     def _end_where_sides_change(self) -> None:
         """End the next piece where a value that stays at a wall on it begins to change sides."""
         now, t = self.homotopy.walk.now, (self._t, self.end)
-        (a, z), (last_a, last_z) = self._point(), self._point(self.end)
-        both = np.stack([z, last_z]), np.stack([a, last_a])
-        share, leaving = self.lasts(*both, self._branches, t)
+        a, z = self._ends()
+        share, leaving = self.lasts(z, a, self._branches, t)
         if leaving is not None:
             now.end, self._leaving = t[0] + share * (t[1] - t[0]), (int(now.key), leaving)
 
@@ -161,8 +160,7 @@ class JumpingWalk:
         rows, walls = rows[walls >= 0], walls[walls >= 0]
         place = np.array([self.graphs.beyond(*at) for at in zip(rows, walls, strict=True)], int)
         duals, now = np.empty(len(homotopy.place)), homotopy.walk.now
-        if not homotopy.solve(DUALS, out=duals):
-            raise np.linalg.LinAlgError("the system there can't be solved")
+        self._solve(DUALS, duals)
         at = float(now.t), float(now.t_low)
         homotopy.begin_jump(rows, self.graphs.jump_graphs(rows, place, duals[rows], at))
         for i, new in zip(rows.tolist(), place.tolist(), strict=True):
@@ -222,23 +220,29 @@ class JumpingWalk:
     def _branches(self) -> NDArray[np.int64]:
         return self.graphs.branch[self._rows, self.homotopy.place[: self.graphs.n]]
 
-    def _point(self, ahead: float | None = None) -> tuple[Floats, Floats]:
-        """Return duals (n,) and values (n,) of samples, in the statement's scale.
+    def _point(self) -> tuple[Floats, Floats]:
+        """Return duals (n,) and values (n,) of samples at t, in the statement's scale."""
+        numbers = np.empty(len(self.homotopy.place))
+        self._solve(PRESENT, numbers)
+        return self._duals_and_values(numbers, self._t)
 
-        They are those at t or, if no place changes before, at a t ``ahead``.
-        """
-        now, graphs = self.homotopy.walk.now, self.graphs
-        values = np.empty(len(self.homotopy.place))
-        present, t = (now.t, now.t_low), self._t if ahead is None else ahead
-        if ahead is not None:
-            now.t, now.t_low, now.carried = ahead, 0.0, 0
-        solved = self.homotopy.solve(PRESENT, out=values)
-        if ahead is not None:
-            now.t, now.t_low = present
-            now.carried = 0
-        if not solved:
+    def _ends(self) -> tuple[Floats, Floats]:
+        """Return duals and values (2, n) at t, and at the end if no place changes before."""
+        t, size = self._t, len(self.homotopy.place)
+        numbers = np.empty(2 * size)
+        self._solve(LINE, numbers, near=self.end - t)
+        a, z = self._duals_and_values(numbers[:size], t)
+        last_a, last_z = self._duals_and_values(numbers[size:], self.end)
+        return np.stack([a, last_a]), np.stack([z, last_z])
+
+    def _solve(self, operation: int, out: Floats, **options: float) -> None:
+        if not self.homotopy.solve(operation, out=out, **options):
             raise np.linalg.LinAlgError("the system there can't be solved")
-        place, numbers = self.homotopy.place[: graphs.n], values[: graphs.n]
+
+    def _duals_and_values(self, numbers: Floats, t: float) -> tuple[Floats, Floats]:
+        """Return duals and values of samples at some t from the numbers that places limit."""
+        graphs = self.graphs
+        place, numbers = self.homotopy.place[: graphs.n], numbers[: graphs.n]
         equation = graphs.equation[self._rows, place]
         known, at_knot = equation[:, 0] + t * equation[:, 2], place % 2 == 1
         return np.where(at_knot, numbers, known), np.where(at_knot, known, numbers)

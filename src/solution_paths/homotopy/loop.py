@@ -14,7 +14,7 @@ import numpy as np
 from .accuracy import goal_of_point, goal_of_response, is_accurate, is_kept
 from .compiled import inline, lean
 from .odometers import advance_odometers, discard_lines, make_due, shift_odometers
-from .ratio import collect, first_exit, is_wall, known_number, largest_unknown
+from .ratio import collect, first_exit, is_wall, known_number, largest_unknown, unknown_part
 from .rows import times
 from .state import (
     RATE,
@@ -22,6 +22,7 @@ from .state import (
     VALUE,
     VARIABLES,
     WALL_MARK,
+    base_in_double,
     begin,
     can_eliminate,
     clear_rates,
@@ -568,17 +569,40 @@ def write_present(w, out):
 @lean
 def write_values(w, out):
     """Write the number of each coordinate that its place limits."""
-    m = w.map
     collect(w, True)
-    for i in range(m.N):
-        x = w.u[VALUE, 0, i]
-        place = w.place[i]
-        if w.known[i]:
-            x, _, _ = known_number(w, i, VALUE, False)
-        elif not is_variable(w, i) and place % 2 == 0:
-            h, _ = right_hand_side(w, i, place, VALUE)
-            x = (h - x) / w.graph.curvature[i, place]
-        out[i] = x
+    for i in range(w.map.N):
+        out[i] = limited_number(w, i, VALUE, True)
+
+
+@lean
+def write_line(w, out, length):
+    """Write the limited numbers at t, and those at t + ``length`` on the same line.
+
+    They are in double precision. False: the point can't be solved for.
+    """
+    if not solve_afresh(w, goal_of_point(w)):
+        return False
+    collect(w, False)
+    for i in range(w.map.N):
+        out[i] = limited_number(w, i, VALUE, False)
+        out[w.map.N + i] = out[i] + length * limited_number(w, i, RATE, False)
+    return True
+
+
+@lean
+def limited_number(w, i, order, twofold):
+    """Return the number of a coordinate that its place limits, or its rate."""
+    x, place = w.u[order, 0, i], w.place[i]
+    if w.known[i]:
+        if twofold:
+            x, _, _ = known_number(w, i, order, False)
+            return x
+        x = base_in_double(w, i, order) + unknown_part(w, i, order)
+        return -x if is_variable(w, i) else x
+    if not is_variable(w, i) and place % 2 == 0:
+        h, _ = right_hand_side(w, i, place, order)
+        x = (h - x) / w.graph.curvature[i, place]
+    return x
 
 
 @lean

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from .compiled import entry
 from .jump import duals_of, may_touch, note_twice
-from .loop import prepare, put, restart, walk, write_present
+from .loop import prepare, put, restart, walk, write_line, write_present
 from .state import Walk
 
-WALK, PREPARE, RESTART, PRESENT, PUT, DUALS, TOUCH, NOTE = range(8)
+WALK, PREPARE, RESTART, PRESENT, PUT, DUALS, TOUCH, NOTE, LINE = range(9)
 NO_OUTPUT = np.empty(0)
 
 
@@ -26,8 +26,8 @@ def operate(
 ) -> Any:
     """Do one of the operations, and return the result of its function as an integer.
 
-    ``number`` counts steps, or names the coordinate that goes to ``place``. Arguments of other
-    types would compile the loop anew.
+    ``number`` counts steps, or names the coordinate that goes to ``place``; ``near`` is a distance
+    of values or of t. Arguments of other types would compile the loop anew.
     """
     return operated(w, what, number, place, near, out)
 
@@ -49,5 +49,7 @@ def operated(w, what, number, place, near, out):
         return may_touch(w, near)
     if what == NOTE:
         return note_twice(w)
+    if what == LINE:
+        return write_line(w, out, near)
     restart(w)
     return 0

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import qr, solve_triangular
 
 from ..problem import Pieces
 from ..problem.branches import Branches, Partition
@@ -71,7 +72,7 @@ def at_threshold(
     low, high = boxes.low[partition, rows], boxes.high[partition, rows]
     free = np.flatnonzero(moving & (other < 0) & (low < high))
     free, unit = np.concatenate([free, walls]), _unit(pieces)
-    meets = _BoxTest(_independent(branches.rows(free)))
+    meets = BoxTest(branches.rows(free))
     for changed in product((False, True), repeat=len(walls)):
         side = np.where(changed, other[walls], partition[walls])
         if not meets(*boxes.around(a, partition, free, walls, side, unit)):
@@ -106,7 +107,7 @@ def optimal_until(
     first, last = (box.low[partition, rows] < box.high[partition, rows] for box in boxes)
     at_knots = np.setdiff1d(np.flatnonzero(moving & first & last), walls)
     free, unit = np.concatenate([at_knots, walls]), _unit([*pieces[0], *pieces[1]])
-    meets, share, better = _BoxTest(_independent(branches.rows(free))), 1.0, None
+    meets, share, better = BoxTest(branches.rows(free)), 1.0, None
     for changed in list(product((False, True), repeat=len(walls)))[1:]:
         side = np.where(changed, others[0][walls], partition[walls])
         begin, end = (
@@ -172,56 +173,75 @@ class _Boxes(NamedTuple):
         return np.where(inside.any(axis=0), inside.argmax(axis=0), -1)
 
 
-def _independent(A: Floats) -> Floats:
-    """Return a matrix (r, k) of full row rank whose null space is that of A'.
+def _null_space(A: Floats) -> Floats:
+    """Return an orthonormal basis N (k, q) of the d with A'd = 0, to within rounding.
 
     A (k, m) is a matrix of rows, or symmetric and positive semidefinite.
     """
-    if A.shape[0] == A.shape[1] and np.array_equal(A, A.T):
-        size, U = np.linalg.eigh(A)
-        return np.asarray(U[:, size > NULL_EIGENVALUE * size.max(initial=1e-300)].T)
-    length = np.maximum(np.linalg.norm(A, axis=1), 1e-300)
-    U, size, _ = np.linalg.svd(A / length[:, None], full_matrices=False)
-    return np.asarray(U[:, size > np.sqrt(NULL_EIGENVALUE) * size.max(initial=1e-300)].T * length)
+    symmetric, length = _is_symmetric(A), np.ones(len(A))
+    if not symmetric:
+        length = np.linalg.norm(A, axis=1)
+        length[length == 0.0] = 1.0
+    R, order = qr((A / length[:, None]).T, mode="r", pivoting=True, check_finite=False)
+    size, least = np.abs(np.diag(R)), NULL_EIGENVALUE if symmetric else np.sqrt(NULL_EIGENVALUE)
+    rank = int((size > least * size.max(initial=1e-300)).sum())
+    N = np.empty((len(A), len(A) - rank))
+    N[order[:rank]] = solve_triangular(R[:rank, :rank], -R[:rank, rank:], check_finite=False)
+    N[order[rank:]] = np.eye(len(A) - rank)
+    return np.asarray(qr(N / length[:, None], mode="economic", check_finite=False)[0])
 
 
-class _BoxTest:
-    """Tests of boxes of changes d of duals that keep all values: ``equations`` d = 0 for these.
+def _is_symmetric(A: Floats) -> bool:
+    return A.shape[0] == A.shape[1] and np.array_equal(A, A.T)
 
-    A linear programme has the unknowns d, or v where d = N v, whichever are fewer.
+
+class BoxTest:
+    """Tests of boxes of changes d of duals that keep all values: A'd = 0, with their rows A (k, m).
+
+    Samples with equal rows are one whose change is the sum of theirs. A linear programme has the
+    unknowns v, where N v are these sums.
     """
 
-    def __init__(self, equations: Floats):
-        self.equations, (rank, n) = equations, equations.shape
-        self.only_zero = rank == n
-        self.N = np.eye(n)
-        if rank < n < 2 * rank:
-            self.N = np.linalg.qr(equations.T, mode="complete")[0][:, rank:]
-            self.equations = np.zeros((0, n - rank))
+    def __init__(self, A: Floats):
+        numbers: dict[bytes, int] = {}
+        self.group = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in A], int)
+        _, first = np.unique(self.group, return_index=True)
+        N = _null_space(A[np.ix_(first, first)] if _is_symmetric(A) else A[first])
+        self.N = np.concatenate([N, -N])
+        self.moves = np.abs(self.N).max(axis=1, initial=0.0) > np.sqrt(np.finfo(float).eps)
 
     def __call__(self, low: Floats, high: Floats) -> bool:
         """Tell whether low <= d <= high for some d."""
-        if ((low <= 0) & (high >= 0)).all():
-            return True
-        return not self.only_zero and self._last((low, high), (low, high)) is not None
+        return self.until((low, high), (low, high)) > 0.0
 
     def until(self, begin: tuple[Floats, Floats], end: tuple[Floats, Floats]) -> float:
         """Return the share of the way from one box to another up to which some d is in the box."""
-        return (self._last(begin, end) or 0.0) if self(*begin) else 0.0
+        side, last = (
+            np.concatenate([np.bincount(self.group, bounds) for bounds in (high, -low)])
+            for low, high in (begin, end)
+        )
+        bounded = np.isfinite(side) & np.isfinite(last)
+        N, moves, side, last = (of[bounded] for of in (self.N, self.moves, side, last))
+        if (side[~moves] < 0.0).any():
+            return 0.0
+        falls = ~moves & (last < 0.0)
+        share = float((side[falls] / (side[falls] - last[falls])).min(initial=1.0))
+        if not moves.any():
+            return share
+        return self._last(N[moves], side[moves], (last - side)[moves], share)
 
-    def _last(self, begin: tuple[Floats, Floats], end: tuple[Floats, Floats]) -> float | None:
-        """Return the largest share at which some d is in the box; None if there is none."""
+    def _last(self, N: Floats, side: Floats, change: Floats, share: float) -> float:
+        """Return the largest share with N v <= side + share * change for some v.
+
+        It is zero if there is no v for a share of zero.
+        """
         from scipy.optimize import linprog  # takes a while to import
 
-        sides = [np.concatenate([high, -low]) for low, high in (begin, end)]
-        kept = np.isfinite(sides[0]) & np.isfinite(sides[1])
-        rows, count = np.concatenate([self.N, -self.N])[kept], self.N.shape[1]
+        none, zero = np.zeros_like(N), np.zeros((len(N), 1))
         result = linprog(
-            np.append(np.zeros(count), -1.0),
-            A_ub=np.column_stack([rows, sides[0][kept] - sides[1][kept]]),
-            b_ub=sides[0][kept],
-            A_eq=np.column_stack([self.equations, np.zeros(len(self.equations))]),
-            b_eq=np.zeros(len(self.equations)),
-            bounds=[*[(None, None)] * count, (0.0, 1.0)],
+            np.append(np.zeros(2 * N.shape[1]), -1.0),
+            A_ub=np.block([[N, none, zero], [none, N, -change[:, None]]]),
+            b_ub=np.tile(side, 2),
+            bounds=[*[(None, None)] * (2 * N.shape[1]), (0.0, share)],
         )
-        return float(result.x[-1]) if result.status == 0 else None
+        return float(result.x[-1]) if result.status == 0 else 0.0

@@ -1,11 +1,13 @@
 """Samples at the threshold of capped losses: when a local optimum is one."""
 
 import numpy as np
+import pytest
+from scipy.optimize import linprog
 
 from solution_paths import verify
 from solution_paths.problem import Losses, Problem
 from solution_paths.problem.branches import Branches, robust_hinges
-from solution_paths.verify.partitions import at_threshold
+from solution_paths.verify.partitions import BoxTest, at_threshold
 
 
 def test_local_optimality_with_many_samples_at_the_threshold_is_undecided():
@@ -28,3 +30,42 @@ def test_local_optimality_with_many_samples_at_the_threshold_is_undecided():
         assert len(found.samples) == 2 * pairs
         assert found.decided == decided
         assert (found.local is None) == (not decided)
+
+
+def last_share(A, begin, end):
+    """Return the largest share by one programme with a change for every sample; None: none at 0."""
+    k, m = A.shape
+    (low, high), (last_low, last_high) = begin, end
+    eye, none, balance = np.eye(k), np.zeros((m, k)), np.zeros((m, 1))
+    first = np.block([[eye, 0 * eye, np.zeros((k, 1))], [-eye, 0 * eye, np.zeros((k, 1))]])
+    moved = np.block([[0 * eye, eye, (high - last_high)[:, None]]])
+    risen = np.block([[0 * eye, -eye, (last_low - low)[:, None]]])
+    result = linprog(
+        np.append(np.zeros(2 * k), -1.0),
+        A_ub=np.vstack([first, moved, risen]),
+        b_ub=np.concatenate([high, -low, high, -low]),
+        A_eq=np.block([[A.T, none, balance], [none, A.T, balance]]),
+        b_eq=np.zeros(2 * m),
+        bounds=[*[(None, None)] * (2 * k), (0.0, 1.0)],
+    )
+    return result.x[-1] if result.status == 0 else None
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_boxes_are_left_where_a_programme_of_all_samples_says(symmetric):
+    """Few dummies: rows are equal, zero, or depend on others, as do those of their kernel."""
+    rng, found = np.random.default_rng(1), []
+    for _ in range(200):
+        A = (rng.random((rng.integers(2, 12), rng.integers(1, 5))) < 0.4).astype(float)
+        k = len(A)
+        low, last_low = rng.normal(-0.3, 0.5, (2, k))
+        begin, end = ((low, low + rng.random(k)), (last_low, last_low + rng.random(k)))
+        expected = last_share(A, begin, end)
+        meets = BoxTest(A @ A.T if symmetric else A)
+        found.append(expected)
+        assert meets(*begin) == (expected is not None)
+        assert abs(meets.until(begin, end) - (expected or 0.0)) <= 1e-6
+    shares = [share for share in found if share is not None]
+    assert found.count(None) > 50
+    assert min(shares) < 0.1
+    assert sum(s == 1.0 for s in shares) > 5
