@@ -20,7 +20,9 @@ shrink in iterative refinement:
 
 Where a coordinate changes its place, the rates change and a new line begins. An error of t there
 is an error of the point, times the change of the rates: `is_magnified`. If it is too large, the
-event is searched for again with numbers that are known to rounding.
+event is searched for again with numbers that are known to rounding. A distance so small that it
+counts as zero is neglected there, too: the point moves as if the coordinate were at its limit. If
+that `matters`, the event is searched for again with the distance as it is.
 
 In systems of up to `SMALL_SYSTEM` unknowns a residual costs no more than the other work of an
 event, and all is solved to rounding at once.
@@ -34,7 +36,17 @@ from __future__ import annotations
 
 from .compiled import inline, lean
 from .state import RATE, ROWS, VALUE
-from .tolerances import CARRIED, KEPT, MARGIN, NEGLIGIBLE, REFINED, RESPONSE, SMALL_SYSTEM, SOLVED
+from .tolerances import (
+    CARRIED,
+    KEPT,
+    MARGIN,
+    NEGLIGIBLE,
+    NOISE,
+    REFINED,
+    RESPONSE,
+    SMALL_SYSTEM,
+    SOLVED,
+)
 
 
 @inline
@@ -92,6 +104,15 @@ def is_point_known(w, error, step):
 def is_magnified(w, error):
     """Tell whether a point's error that a change of places makes of the error of t is too large."""
     return error > CARRIED * w.peak[VALUE]
+
+
+@inline
+def matters(w, moved):
+    """Tell whether a distance that counted as zero moves the point by more than `CARRIED`.
+
+    With a Gram matrix, whose entries are rounded, a smaller distance means nothing.
+    """
+    return not w.now.fine and w.map.noise == NOISE and is_magnified(w, moved)
 
 
 @inline

@@ -382,6 +382,7 @@ def update_system(w):
     now = w.now
     if now.carried and not carry(w):
         return False
+    now.fine = 0
     schur_complement(w, w.rough_response, w.rough_schur)
     update(w)
     for g in range(now.changing):
@@ -506,6 +507,8 @@ def record_unless_jumping(w):
 def record(w):
     """Record a point of the path; in double precision no unknown exceeds the limits of its place.
 
+    The largest distance by which one did is kept.
+
     Second parts are kept, since sums over unknowns may be much smaller than their terms. Rounding
     beside the largest unknown becomes zero.
     """
@@ -523,6 +526,9 @@ def record(w):
         if (w.place[i] % 2 == 1) != is_variable(w, i):  # the place limits u itself
             lower, lower_e = number(w, i, w.graph.lower[i, w.place[i]], VALUE)
             upper, upper_e = number(w, i, w.graph.upper[i, w.place[i]], VALUE)
+            beyond = max(lower - x, x - upper) / w.map.scale[i]
+            if beyond > now.clipped * largest:
+                now.clipped, now.clipped_at = beyond / largest, n
             if x < lower:
                 x, e = lower, lower_e
             elif x > upper:
@@ -552,7 +558,7 @@ def prepare(w, out):
 def restart(w):
     """Restart at t = 0 with other graphs that contain the present point; the inverse stays."""
     now = w.now
-    now.t = now.t_low = 0.0
+    now.t = now.t_low = now.clipped = 0.0
     now.nodes = now.events = now.entries = now.seen = now.by_index = now.carried = 0
     begin(w)
 
@@ -615,7 +621,9 @@ def put(w, i, new):
         return MORE_ROOM
     if not solve_afresh(w, REFINED):
         return DENSER if w.now.eliminated else LOST
+    w.now.fine = 1  # no step led here that could be searched for again
     outcome = change(w, i, new, True)
+    w.now.fine = 0
     if outcome == AGAIN and w.now.unsolved:
         return DENSER
     return DONE if outcome == CHANGED else UNBOUNDED

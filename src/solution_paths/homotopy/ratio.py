@@ -562,7 +562,8 @@ def examine_twofold(w, i, null, bound):
     now, m, side_of_value = w.now, w.map, side_of(w, i)
     dx, dxe, terms = known_number(w, i, RATE, null)
     # along a null vector, and where places repeat, linearly dependent rows stand still
-    noise = (SINGULAR if null or now.by_index else m.noise) * max(terms, 0.0)
+    smallest = REFINED if now.fine else m.noise
+    noise = (SINGULAR if null or now.by_index else smallest) * max(terms, 0.0)
     if null:
         noise = max(noise, standstill(w, i))
     h, _ = number(w, i, w.graph.lower[i, w.place[i]], RATE)
@@ -573,7 +574,7 @@ def examine_twofold(w, i, null, bound):
     elif stands and abs(dx) <= noise and m.weights == 0:
         return bound
     x, xe, terms = known_number(w, i, VALUE, False)
-    error = m.noise * max(terms, 0.0)
+    error = smallest * max(terms, 0.0)
     if is_at_limit(w, i, x, error):
         error = min(error, net_error(w, i, error))
     if now.inexact:

@@ -367,7 +367,13 @@ class Homotopy:
             start=self.start,
             graphs=self.graphs,
             is_row=self.statement.is_row,
+            doubtful=float(w.node[now.clipped_at].sum()) if self._is_clipped() else None,
         )
+
+    def _is_clipped(self) -> bool:
+        """Tell whether a recorded unknown exceeded its limits by more than the error of a point."""
+        now = self.walk.now
+        return bool(now.clipped > tolerances.CARRIED and now.clipped_at < now.nodes)
 
 
 def _arrays(walk: Walk) -> Iterator[tuple[str, Any]]:

@@ -138,7 +138,10 @@ class Numbers:
     step: float
     step_low: float
     step_error: float  # error of that step from errors of point and rates
+    clipped: float  # largest distance of a recorded unknown from its limits, beside the largest
+    clipped_at: int  # the node of that unknown
     speed_error: float  # relative error of the speed towards the limit
+    fine: int  # whether distances below `NOISE` decide, too, since one of them matters
     again: int  # whether the last event is searched for again, with numbers known to rounding
     candidates: int
     leaving: float  # the largest speed among candidates at a limit

@@ -15,7 +15,9 @@ NOISE: Final = 2.0**-76
 """Error of a sum in twofold precision, relative to the sum of its absolute terms.
 
 A distance or a speed below it is zero. Rounding leaves about 2**-100 after refinement; the data of
-users, and the ties among them, live at 2**-52. Any value between them serves.
+users, and the ties among them, live at 2**-52. Any value between them serves, except where rows
+depend on each other but for 2**-52: a distance whose neglect would move the point by more than
+`CARRIED` is not zero if it is above `REFINED`.
 """
 
 FLOOR: Final = 2.0**-16

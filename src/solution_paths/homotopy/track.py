@@ -38,6 +38,8 @@ class Track:
         Index of the first entry of each point.
     start : (N,)
         Places at the start.
+    doubtful : float, optional
+        Where an unknown was farthest outside of its limits, if that exceeds the error of a point.
     """
 
     t: Array
@@ -49,6 +51,7 @@ class Track:
     start: Places
     graphs: Tabled
     is_row: NDArray[np.bool_]
+    doubtful: float | None = None
 
     def __len__(self) -> int:
         return len(self.t)

@@ -163,6 +163,7 @@ def local_path(
     points, partitions = on_branches(
         points, line, start.statement, track, walk.graphs.branch, partitions
     )
+    doubt = {} if track.doubtful is None else {"doubtful": track.doubtful}
     path = OutlierPath(
         branches,
         start.statement,
@@ -171,7 +172,7 @@ def local_path(
         falls=descending,
         parameter=parameter,
         reading=default_reading(problem) if reading is None else reading,
-        diagnostics={"events": len(track.events)} | walk.counts,
+        diagnostics={"events": len(track.events)} | walk.counts | doubt,
     )
     if error_of_walk is not None:
         raise _with_certified_part(error_of_walk, path)

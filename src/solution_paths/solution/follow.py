@@ -172,6 +172,8 @@ def model_path(
     diagnostics: dict[str, Any] = {"events": followed.events}
     if limit is not None and (t0 > 0.0 or not followed.ray):  # a ray ends only at its begin
         diagnostics["limit"] = limit
+    if followed.doubtful is not None:
+        diagnostics["doubtful"] = followed.doubtful
     path = SolutionPath(
         followed.line,
         followed.statement,
@@ -209,6 +211,7 @@ class Followed:
     homotopy: Homotopy | None = None
     falls: bool = False  # whether it was followed downwards
     undetermined: bool = False  # whether some free variable is undetermined somewhere
+    doubtful: float | None = None  # see `Track`
 
     @classmethod
     def of(
@@ -240,6 +243,7 @@ class Followed:
             lost,
             falls=down,
             undetermined=undetermined,
+            doubtful=None if track.doubtful is None else line.t0 + track.doubtful,
         )
 
 
@@ -693,7 +697,7 @@ def _truncated(path: SolutionPath, last: float) -> SolutionPath | None:
 
 
 def _judge_some(path: SolutionPath, count: int = PIECES_JUDGED) -> tuple[np.ndarray, Verdict]:
-    """Judge ends, the shortest pieces and some others, and both sides of jumps."""
+    """Judge ends, short pieces and some others, both sides of jumps, and a doubtful place."""
     t = path.points.t
     pieces = np.flatnonzero(np.diff(t) > 0)
     if len(pieces) > count:
@@ -702,10 +706,22 @@ def _judge_some(path: SolutionPath, count: int = PIECES_JUDGED) -> tuple[np.ndar
         pieces = np.union1d(short, evenly_spaced)
     jumps = path._beside_jumps()
     jumps = jumps[evenly(len(jumps), count)]
-    nodes = np.unique(np.concatenate([[0, len(t) - 1], pieces, jumps])).astype(np.int64)
+    doubtful = _doubtful_points(path)
+    pieces = np.union1d(pieces, doubtful[np.append(np.diff(t), 0.0)[doubtful] > 0])
+    nodes = np.unique(np.concatenate([[0, len(t) - 1], pieces, jumps, doubtful])).astype(np.int64)
     middle = t[pieces] + 0.5 * (t[pieces + 1] - t[pieces])
     others = np.concatenate([middle, path._on_the_ray()])
     return path._judged(nodes, others, anew=False)
+
+
+def _doubtful_points(path: SolutionPath) -> np.ndarray:
+    """Return the points at the doubtful parameter that the walk reported, and those beside it."""
+    t, doubtful = path.points.t, path.diagnostics.get("doubtful")
+    if doubtful is None:
+        return np.zeros(0, dtype=np.int64)
+    nearest = t[np.abs(t - doubtful).argmin()]
+    at = np.flatnonzero(t == nearest)
+    return np.arange(max(at[0] - 1, 0), min(at[-1] + 2, len(t)))
 
 
 def fault_message(path: SolutionPath, s: np.ndarray, verdict: Verdict) -> str:

@@ -72,7 +72,8 @@ class SolutionPath(RecordedPath):
     range : (float, float)
         Least and largest parameter; infinite where the path is unbounded.
     diagnostics : dict
-        Counts of the walk: its events.
+        Counts of the walk: its events; and ``doubtful``, a parameter where a dual was outside of
+        its bounds by more than rounding, which the check looks at.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """Outlier paths with a free bias: local optima, jumps, balances, and what estimators say."""
 
 import io
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,7 @@ from solution_paths import (
     OutlierSVC,
     OutlierSVR,
     PathError,
+    PathWarning,
     SolutionPath,
     local_path,
     outlier_svm_path,
@@ -272,3 +274,21 @@ def test_a_jump_moves_the_bias_past_no_knot():
     assert certificate.ok
     assert certificate.not_local == 0
     assert all(jump.after <= jump.before * (1 + 1e-12) for jump in path.jumps)
+
+
+@pytest.mark.parametrize("apart", [5e-11, 2e-10, 6e-10, 1e-9])
+def test_columns_whose_difference_squares_to_nothing_are_followed_or_told(apart):
+    """Squares of 1e-20 and distances of 1e-24 decide events: some walks can't tell which is first.
+
+    Then duals leave their bounds, at points that the check might not have drawn.
+    """
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 3))
+        X = np.column_stack([X, X[:, 0] * (1 + apart * rng.normal(size=60))])
+        y = np.where(rng.random(60) < 0.15, 1.0, -1.0)
+        y[0] = 1.0
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            path = outlier_svm_path(X, y, 0.0015, homotopy="theta", fit_intercept=True)
+        assert path.certify().ok or any(issubclass(one.category, PathWarning) for one in told)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..accuracy import is_magnified
+from ..accuracy import is_magnified, matters
 from ..compiled import inline, lean
 from ..odometers import add_correction, reach
 from ..state import RATE, VALUE, base_of, factors, right_hand_side
@@ -101,7 +101,7 @@ def carry(w):
 
     The point changes by rounding alone, or by the residual of an approximate null vector. Since
     rates change there, an error of t adds this change times it to the point's error. False: that is
-    too large.
+    too large, or a distance that counted as zero moves the point.
     """
     now, S, count = w.now, w.schur, w.now.changing
     schur_complement(w, w.response, S)
@@ -124,6 +124,9 @@ def carry(w):
         now.dual_turn += abs(x if g == 0 else y) * _norm(w, g)
     x, y = solve_by_responses(w, VALUE, h, e)
     moved, error = _effect(w, x, y)
+    if matters(w, moved):
+        now.fine = 1
+        return False
     w.error[VALUE] += error + now.step_error * turn
     add_correction(w, moved)
     now.carried = 2
