@@ -154,23 +154,16 @@ def by_cost(line_rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _stopped(measured: pd.DataFrame) -> list[str]:
-    """Say of each method how far the runs came that were stopped."""
-    texts = []
-    stopped = measured[measured["censored"]]
+    """Say of how many runs of each method were stopped, and how far the slowest of them came."""
+    texts, stopped = [], measured[measured["censored"]]
     for line in lines(stopped):
+        counts = []
         for cost, group in of_line(stopped, line).groupby("C0"):
             total = len(of_line(measured[measured["C0"] == cost], line))
-            texts.append(
-                f"{label(*line)}, C₀ = {cost:g}: stopped in {len(group)} of {total} runs, after "
-                f"{_range(group['solved'])} of {_range(group['solves'])} solves, in "
-                f"{_range(group['cpu_s'], '.2g')} s."
-            )
-    return texts
-
-
-def _range(values: pd.Series, form: str = ".0f") -> str:
-    low, high = format(float(values.min()), form), format(float(values.max()), form)
-    return low if low == high else f"{low} to {high}"
+            least = float((group["solved"] / group["solves"]).min())
+            counts.append(f"{len(group)} of {total} at C₀ = {cost:g} (after {least:.0%} or more)")
+        texts.append(f"{label(*line)}: {', '.join(counts)}")
+    return [f"Runs that were stopped: {'; '.join(texts)}."] if texts else []
 
 
 @OUTPUTS.frame
@@ -649,6 +642,11 @@ def columns(study: Study, experiment: str, cost: float) -> Iterable[Case]:
             "runs": _n_runs(line_rows),
         }
         yield Case(tuple(dict.fromkeys(line_rows["dataset"])), numbers, TIMED[experiment][0])
+
+
+def _range(values: pd.Series) -> str:
+    low, high = f"{float(values.min()):.0f}", f"{float(values.max()):.0f}"
+    return low if low == high else f"{low} to {high}"
 
 
 @OUTPUTS.measure
