@@ -123,7 +123,7 @@ SADDLE = {
     ("drsvm_lam1", "units"): "11 12 14 22 26 35 37 38 41 47 54 58 69 85 119",
     ("drsvm_lam2", "units"): "30 72 92 101 108",
     ("drlad_s", "scales"): "25 117",
-    ("dr_regression_s", "scales"): "0 57",
+    ("dr_regression_s", "scales"): "57",
     ("dr_regression_s", "duplicated"): "35",
     ("dr_regression_s", "lattice"): "62",
     ("dm_drsvm_lam1", "scales"): "45 112",
@@ -156,6 +156,8 @@ TOLD = [
 ]
 # Nearly exact, and told only where the look, a sample of points, meets the worst of them.
 NEARLY = [("dr_regression_s", "units", seed) for seed in (29, 69)]
+# At its end the objective is 6e-6 of that at its begin: processors round it differently.
+NEARLY += [("dr_regression_s", "scales", 0)]
 # Row orders in which a row enters beside one that it almost depends on, and runs straight out of
 # its range again.
 ORDERS = (0, 11, 39, 97, 103, 174)

@@ -28,7 +28,7 @@ def verdicts_of(name):
     rng, found, solved = np.random.default_rng(1), {}, by_clarabel(stated)
     # not what a solver's rounding decides, and no value at a kink, which rounding puts on a side
     parts = [None if v is None else np.round(v, 3) + 1.37e-4 for v in (solved.w, solved.free)]
-    duals = [np.round(a, 3) for a in solved.duals]
+    duals = [np.round(a - 2.3e-4, 3) for a in solved.duals]  # bounds are multiples of 5e-4
     answer = replace(solved, w=parts[0], free=parts[1], duals=duals)
 
     def off(v):
@@ -46,14 +46,17 @@ def verdicts_of(name):
             continue
         verdict = Judgement(Bundle.of([stated])).verdict(_columns(stated, own)[0], None, exact)
         said = {k: np.nan_to_num(v, nan=-1.0, posinf=-2.0) for k, v in vars(verdict).items()}
-        said = {k: np.ravel(v)[0] * (1e14 if k in SMALL else 1.0) for k, v in said.items()}
-        said = {k: v for k, v in said.items() if exact or k not in SMALL}
-        key = f"{name} | {what}{', exact' if exact else ''} | {', '.join(said)}"
-        found[key] = list(map(float, said.values()))
+        for unit, part in ((1.0, ""), (1e14, ", rounding")) if exact else ((1.0, ""),):
+            chosen = [k for k in said if (k in SMALL) == (unit > 1.0)]
+            key = f"{name} | {what}{', exact' if exact else ''}{part} | {', '.join(chosen)}"
+            found[key] = [unit * float(np.ravel(said[k])[0]) for k in chosen]
     return found
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_verdicts_on_spoilt_answers_are_known(name):
     found = verdicts_of(name)
-    assert_same(found, "verdicts", near=1e-5, share=1e-4)
+    rounding = {key: values for key, values in found.items() if ", rounding | " in key}
+    assert_same({k: v for k, v in found.items() if k not in rounding}, "verdicts", 1e-5, 1e-4)
+    # bounds of rounding errors hang on the last digits of data, as of a kernel's exponentials
+    assert_same(rounding, "verdicts", 1e-3, 0.02)
