@@ -93,7 +93,7 @@ class Case:
 
 Measure = Callable[..., Iterable[Case]]
 Differences = Mapping[str, Mapping[str, tuple[float, float, int, str]]]  # by level and rival
-MOST_LEVELS = 3  # whose comparisons are written out; of more they are counted
+MOST_COMPARISONS = 6  # that are written out; more of them are counted
 
 
 class Words(string.Formatter):
@@ -230,7 +230,7 @@ def _on_means(rule: Rule, values: Mapping[str, Any]) -> tuple[bool | None, str]:
     outcomes = [holds for holds, _ in decided.values()]
     holds = False if False in outcomes else True if all(outcomes) else None
     differences = {level: by_rival for level, (_, by_rival) in decided.items()}
-    many = len(levels) > MOST_LEVELS
+    many = len(levels) > 1 and sum(map(len, differences.values())) > MOST_COMPARISONS
     return holds, _counted(differences, lower) if many else _in_words(differences)
 
 
@@ -246,13 +246,13 @@ def _in_words(differences: Differences) -> str:
 def _counted(differences: Differences, lower: bool) -> str:
     """Return the levels at which the stated method is better or worse than each rival."""
     texts, sign = [], -1.0 if lower else 1.0
-    for name in next(iter(differences.values())):
-        found: dict[str, list[str]] = {"better": [], "worse": []}
-        for level, by_rival in differences.items():
-            change, p, _, _ = by_rival[name]
+    for name in dict.fromkeys(name for by_rival in differences.values() for name in by_rival):
+        places: dict[str, list[str]] = {"better": [], "worse": []}
+        compared = {level: by[name] for level, by in differences.items() if name in by}
+        for level, (change, p, _, _) in compared.items():
             if p < statistics.LEVEL:
-                found["better" if sign * change > 0 else "worse"].append(level)
-        words = [_places(word, at, len(differences)) for word, at in found.items() if at]
+                places["better" if sign * change > 0 else "worse"].append(level)
+        words = [_places(word, at, len(compared)) for word, at in places.items() if at]
         texts.append(f"{name}: {', '.join(words) or 'within chance at all'}")
     splits = min(n for by_rival in differences.values() for _, _, n, _ in by_rival.values())
     chance = f"by more than chance at a level of {statistics.LEVEL:g}, {splits} splits"

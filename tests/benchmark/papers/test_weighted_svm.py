@@ -472,7 +472,7 @@ def test_a_lower_bound_can_support_and_never_refute():
     assert verdict_of(made_up(rival=50.0, status="censored"), ORDERS) == "supported"
     assert verdict_of(made_up(rival=5.0, status="censored"), ORDERS) == "inconclusive"
     notes = outputs._stopped(outputs.runs(made_up(status="censored"), "shift"))
-    assert "stopped in 5 of 5 runs, after 4 of 9 solves, in 50 s" in notes[0]
+    assert "5 of 5 at C₀ = 1 (after 44% or more)" in notes[0]
 
 
 def test_the_time_of_a_path_without_certificate_is_in_no_ratio():
