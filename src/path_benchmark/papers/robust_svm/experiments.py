@@ -45,6 +45,7 @@ from .data import assemble
 
 HOMOTOPIES = ("theta", "s")
 OBJECTIVE_ROUNDING = 1e-12  # relative rounding error of objectives
+KNOWN_TO = 1e-7  # of a candidate that comes from another solver's answer
 PRECOMPUTED = Kernel("precomputed")
 PARTS = ("validation", "test")
 LIBSVM_ITERATIONS = 10_000_000  # limit: on some linear machines LIBSVM doesn't end at large costs
@@ -318,6 +319,17 @@ def _clipped(path: OutlierPath, t: float) -> float:
     return float(np.clip(t, *path.range))
 
 
+def _at_candidate(path: OutlierPath, t: float) -> float:
+    """Return a candidate within the path's range, at a jump if it is there as far as is known.
+
+    The first candidate of s is where the first sample becomes an outlier, by another solver's
+    standard machine: its rounding must not decide on which side of that jump the candidate is.
+    """
+    t, jumps = _clipped(path, t), np.array([jump.parameter for jump in path.jumps])
+    nearest = jumps[np.abs(jumps - t).argmin()] if len(jumps) else np.inf
+    return float(nearest) if abs(nearest - t) <= KNOWN_TO * max(1.0, abs(t)) else t
+
+
 # ---------------------------------------------------------------- errors
 
 
@@ -425,10 +437,10 @@ def _compare(
     _score(problem, scores, f"cccp_{homotopy}", C, parameters, theirs.duals)
     # nodes on both sides of jumps, between the ends of CCCP's range
     low, high = min(parameters), max(parameters)
-    inside, nodes = _candidates_of(path, _clipped(path, low), _clipped(path, high))
+    inside, nodes = _candidates_of(path, _at_candidate(path, low), _at_candidate(path, high))
     f = {p: _decisions(path, nodes, problem.others[p]) for p in ("validation", "test")}
     _score_values(problem, scores, f"op_{homotopy}", C, inside, f)
-    ours = np.stack([problem.signed(path, _clipped(path, t)) for t in parameters], axis=1)
+    ours = np.stack([problem.signed(path, _at_candidate(path, t)) for t in parameters], axis=1)
     _score(problem, scores, f"op_{homotopy}_at_five", C, parameters, ours)
     _add_local_solutions(rows, problem, path, theirs, ours, hyper)
     _add_path(rows, path, settings.points, hyper)
