@@ -231,7 +231,7 @@ def _on_means(rule: Rule, values: Mapping[str, Any]) -> tuple[bool | None, str]:
     holds = False if False in outcomes else True if all(outcomes) else None
     differences = {level: by_rival for level, (_, by_rival) in decided.items()}
     many = len(levels) > 1 and sum(map(len, differences.values())) > MOST_COMPARISONS
-    return holds, _counted(differences, lower) if many else _in_words(differences)
+    return holds, _counted(differences) if many else _in_words(differences)
 
 
 def _in_words(differences: Differences) -> str:
@@ -243,24 +243,24 @@ def _in_words(differences: Differences) -> str:
     return "; ".join(f"{level}: {text}" if level else text for level, text in texts.items())
 
 
-def _counted(differences: Differences, lower: bool) -> str:
-    """Return the levels at which the stated method is better or worse than each rival."""
-    texts, sign = [], -1.0 if lower else 1.0
+def _counted(differences: Differences) -> str:
+    """Return the levels at which the stated method's mean is lower or higher than each rival's."""
+    texts = []
     for name in dict.fromkeys(name for by_rival in differences.values() for name in by_rival):
-        places: dict[str, list[str]] = {"better": [], "worse": []}
+        places: dict[str, list[str]] = {"lower": [], "higher": []}
         compared = {level: by[name] for level, by in differences.items() if name in by}
         for level, (change, p, _, _) in compared.items():
             if p < statistics.LEVEL:
-                places["better" if sign * change > 0 else "worse"].append(level)
+                places["lower" if change < 0 else "higher"].append(level)
         words = [_places(word, at, len(compared)) for word, at in places.items() if at]
-        texts.append(f"{name}: {', '.join(words) or 'within chance at all'}")
+        texts.append(f"than {name}: {', '.join(words) or 'nowhere lower or higher'}")
     splits = min(n for by_rival in differences.values() for _, _, n, _ in by_rival.values())
     chance = f"by more than chance at a level of {statistics.LEVEL:g}, {splits} splits"
     return f"{'; '.join(texts)} ({chance})"
 
 
 def _places(word: str, levels: list[str], all_levels: int) -> str:
-    """Return at how many levels a method is better or worse, and at which ones."""
+    """Return at how many levels a mean is lower or higher, and at which ones."""
     if len(levels) == all_levels:
         return f"{word} at all {all_levels}"
     return f"{word} at {len(levels)} of {all_levels} ({', '.join(levels)})"
