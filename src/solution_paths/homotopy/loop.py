@@ -70,7 +70,7 @@ def walk(w, steps):
             now.blocking, now.step, now.step_low = -1, left, left_low
 
         # 3. Record both ends of the straight piece.
-        beginning = now.t, now.t_low, now.nodes, now.entries
+        beginning = now.t, now.t_low, now.nodes, now.entries, now.clipped, now.clipped_at
         if now.step > 0.0:
             record_unless_jumping(w)
             advance(w, now.way * now.step, now.way * now.step_low)
@@ -187,7 +187,7 @@ def go_back(w, beginning):
     Unknowns stay the same, since they are solved for next.
     """
     now = w.now
-    now.t, now.t_low, now.nodes, now.entries = beginning
+    now.t, now.t_low, now.nodes, now.entries, now.clipped, now.clipped_at = beginning
     now.carried, now.again = 0, 1
     make_due(w, 0, w.map.N)
     discard_lines(w)

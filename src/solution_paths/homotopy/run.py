@@ -373,7 +373,7 @@ class Homotopy:
     def _is_clipped(self) -> bool:
         """Tell whether a recorded unknown exceeded its limits by more than the error of a point."""
         now = self.walk.now
-        return bool(now.clipped > tolerances.CARRIED and now.clipped_at < now.nodes)
+        return bool(now.clipped > tolerances.CARRIED)
 
 
 def _arrays(walk: Walk) -> Iterator[tuple[str, Any]]:

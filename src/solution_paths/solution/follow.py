@@ -698,16 +698,16 @@ def _truncated(path: SolutionPath, last: float) -> SolutionPath | None:
 
 def _judge_some(path: SolutionPath, count: int = PIECES_JUDGED) -> tuple[np.ndarray, Verdict]:
     """Judge ends, short pieces and some others, both sides of jumps, and a doubtful place."""
-    t = path.points.t
-    pieces = np.flatnonzero(np.diff(t) > 0)
+    t, length = path.points.t, np.append(np.diff(path.points.t), 0.0)
+    pieces = np.flatnonzero(length > 0)
     if len(pieces) > count:
-        short = pieces[np.argsort(np.diff(t)[pieces], kind="stable")[: count // 2]]
+        short = pieces[np.argsort(length[pieces], kind="stable")[: count // 2]]
         evenly_spaced = pieces[np.linspace(0, len(pieces) - 1, count - len(short)).astype(int)]
         pieces = np.union1d(short, evenly_spaced)
     jumps = path._beside_jumps()
     jumps = jumps[evenly(len(jumps), count)]
     doubtful = _doubtful_points(path)
-    pieces = np.union1d(pieces, doubtful[np.append(np.diff(t), 0.0)[doubtful] > 0])
+    pieces = np.union1d(pieces, doubtful[length[doubtful] > 0])
     nodes = np.unique(np.concatenate([[0, len(t) - 1], pieces, jumps, doubtful])).astype(np.int64)
     middle = t[pieces] + 0.5 * (t[pieces + 1] - t[pieces])
     others = np.concatenate([middle, path._on_the_ray()])

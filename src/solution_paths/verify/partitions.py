@@ -212,6 +212,8 @@ class BoxTest:
 
     def __call__(self, low: Floats, high: Floats) -> bool:
         """Tell whether low <= d <= high for some d."""
+        if ((low <= 0) & (high >= 0)).all():  # d = 0: most boxes hold it
+            return True
         return self.until((low, high), (low, high)) > 0.0
 
     def until(self, begin: tuple[Floats, Floats], end: tuple[Floats, Floats]) -> float:
