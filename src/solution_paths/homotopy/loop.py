@@ -23,6 +23,7 @@ from .state import (
     VARIABLES,
     WALL_MARK,
     base_in_double,
+    base_terms,
     begin,
     can_eliminate,
     clear_rates,
@@ -32,10 +33,10 @@ from .state import (
     right_hand_side,
 )
 from .systems.carry import carry, schur_complement
-from .systems.inverse import eliminate, factor, factor_twofold, restore, update
+from .systems.inverse import eliminate, entry_of, factor, factor_twofold, restore, update
 from .systems.solve import coordinate, is_idle, is_singular, respond, solve
 from .tolerances import CAREFUL, CONTRACTION, NEGLIGIBLE, REFINED, RESPONSE, SINGULAR
-from .twofold import accumulate, add
+from .twofold import accumulate, add, divide
 
 DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, WALL, LOST, TOUCHING = range(8)
 FALLS, CHANGED, STAYS, AGAIN = range(4)
@@ -433,10 +434,12 @@ def exchange(w):
     now.pending = i
     while True:
         first_exit(w, True, np.inf, 0.0)
-        k = now.blocking
-        if k < 0:
+        if now.blocking < 0:
             now.pending = -1
             return FALLS
+        if ceases_to_bind(w):
+            release_constraint(w)
+        k = now.blocking
         old, new = w.place[k], next_place(w, k, now.side)
         move_along(w, now.step, now.step_low, w.response_error[0] + now.null_residual)
         rows = now.step * w.speed[ROWS]
@@ -463,6 +466,46 @@ def exchange(w):
         return CHANGED
     move(w, k, old)
     return AGAIN
+
+
+@lean
+def ceases_to_bind(w):
+    """Tell whether the l1 constraint's multiplier is zero where the first coordinate leaves.
+
+    It is the slope of the objective in the radius: as in `gains`, one that a change of the data by
+    `SINGULAR` explains, in the equation of each weight that isn't zero, is none.
+    """
+    now, m, last = w.now, w.map, w.map.N - 1
+    if m.weights == 0 or w.known[last] or now.blocking == last:
+        return False
+    multiplier, rate = w.u[VALUE, 0, last], w.u[RATE, 0, last]
+    left = abs(multiplier + now.step * rate)
+    if multiplier * rate >= 0.0:
+        return False
+    for j in range(m.n, m.n + m.weights):
+        if w.place[j] % 2 == 0 and left > SINGULAR * terms_of_variable(w, j):
+            return False
+    return True
+
+
+@inline
+def terms_of_variable(w, j):
+    """Return the sum of the absolute terms of a variable's equation."""
+    total = base_terms(w, j, VALUE)
+    for u in range(w.now.unknowns):
+        i = w.unknown[u]
+        if i < w.map.N - 1:
+            total += abs(entry_of(w, i, j) * w.u[VALUE, 0, i])
+    return total
+
+
+@lean
+def release_constraint(w):
+    """Make the l1 constraint the coordinate that leaves, where its multiplier is zero."""
+    now, last = w.now, w.map.N - 1
+    now.blocking, now.side = last, 0 if w.u[VALUE, 0, last] > 0.0 else 1
+    number, rate = w.u[VALUE, :, last], w.u[RATE, :, last]
+    now.step, now.step_low = divide(-number[0], -number[1], rate[0], rate[1])
 
 
 @lean

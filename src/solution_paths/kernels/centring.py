@@ -18,6 +18,7 @@ from ..validation import Floats
 
 FAR_OFF = 4.0  # standard deviations: a mean nearer to zero costs at most two bits
 UNEVEN_SCALE = 1e3  # ratio to the other columns, or to a column's differences, that is reported
+FLAT = 2.0**-48  # of a shift: differences in a column that are rounding of its entries
 NEARLY_FULL = 0.9  # share of non-zeros: the mean of a sparser column isn't far from zero
 
 
@@ -54,6 +55,19 @@ def shifted(X: Any, shifts: Floats) -> Any:
     n, entries = X.shape[0], np.tile(shifts[far], X.shape[0])
     indptr = np.arange(n + 1) * len(far)
     return sp.csr_array(X - sp.csr_array((entries, np.tile(far, n), indptr), shape=X.shape))
+
+
+def without_rounding(moved: Any, shifts: Floats) -> Any:
+    """Return shifted columns, with zeros in those that differ by the rounding of their entries.
+
+    A sum of shares is 1 but for that: as a column it is a constant, which a bias makes up for.
+    """
+    flat = (shifts != 0.0) & (_largest_entries(moved) <= FLAT * np.abs(shifts))
+    if not flat.any():
+        return moved
+    if sp.issparse(moved):
+        return sp.csr_array(moved @ sp.diags_array(np.where(flat, 0.0, 1.0)))
+    return np.where(flat, 0.0, moved)
 
 
 def shift_of_targets(y: Floats) -> float:

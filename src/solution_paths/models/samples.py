@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ..kernels.centred import Centred, CentredKernel, centred_kernel
-from ..kernels.centring import shift_of_targets, shifted, shifts_of
+from ..kernels.centring import shift_of_targets, shifted, shifts_of, without_rounding
 from ..kernels.kernel import LINEAR, MAX_RANK, Kernel, check_kernel, check_room, rows_of_gram
 from ..problem import Losses, Pieces, Problem, Product
 from ..problem.symmetric import asymmetry, symmetrised
@@ -136,8 +136,8 @@ class Samples:
     def centred(self, bias: bool = True) -> Samples:
         """Return centred samples, if the model has a bias, which makes up for it.
 
-        A column far from zero, like a year, is shifted near zero, and a constant one to zero; of
-        kernel values that hardly differ the common part is subtracted.
+        A column far from zero, like a year, is shifted near zero, and one that is constant but for
+        rounding to zero; of kernel values that hardly differ the common part is subtracted.
         """
         if not bias:
             return self
@@ -145,7 +145,9 @@ class Samples:
             assert isinstance(self.kernel, Kernel)
             return replace(self, kernel=centred_kernel(self.kernel, self.X))
         shifts = shifts_of(self.X)
-        return replace(self, X=shifted(self.X, shifts), shifts=shifts) if shifts.any() else self
+        if not shifts.any():
+            return self
+        return replace(self, X=without_rounding(shifted(self.X, shifts), shifts), shifts=shifts)
 
     def with_feature(self, value: float) -> Samples:
         """Return samples with an appended feature of constant value, whose weight is a bias."""

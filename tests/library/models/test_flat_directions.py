@@ -154,6 +154,37 @@ def test_linear_programmes_on_dependent_columns(make, kind, ends):
     check_optimal(path, [0.3 * ends[0] + 0.7 * ends[1]])
 
 
+PAIRS_IN_S_AND_LAM = {
+    "rlad": (
+        lambda X, y: sp.rlad_path(X, y, vary="s"),
+        lambda X, y: sp.rlad_path(X, y, vary="lam"),
+    ),
+    "quantile": (
+        lambda X, y: sp.dr_regression_path(X, y, ("quantile", 0.3), vary="s", lam2=0.0),
+        lambda X, y: sp.dr_regression_path(X, y, ("quantile", 0.3), vary="lam1", lam2=0.0),
+    ),
+    "l1_svm": (
+        lambda X, y: sp.l1_constrained_svm_path(X, np.where(y > np.median(y), 1.0, -1.0)),
+        lambda X, y: sp.l1_svm_path(X, np.where(y > np.median(y), 1.0, -1.0)),
+    ),
+}
+
+
+@pytest.mark.parametrize("make", DEPENDENT)
+@pytest.mark.parametrize("model", PAIRS_IN_S_AND_LAM)
+def test_a_radius_ceases_to_bind_at_the_shortest_optimum(model, make):
+    """Rounding of dependent columns leaves a slope of 1e-17, which is none."""
+    in_s, in_lam = PAIRS_IN_S_AND_LAM[model]
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X, y = make(rng, 40), rng.integers(0, 10, 40) / 10.0
+        path = in_s(X, y)
+        shortest, far = abs(in_lam(X, y).coef(0.0)).sum(), 1e3 * path.breakpoints[-1]
+        assert path.breakpoints[-1] == pytest.approx(shortest, rel=1e-7)
+        assert abs(path.coef(far)).sum() == pytest.approx(shortest, rel=1e-7)
+        assert path.certify().ok
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_pinball_machines_begin_at_the_very_end_that_they_allow(seed):
     rng = np.random.default_rng(seed)
