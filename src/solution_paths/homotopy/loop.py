@@ -479,13 +479,15 @@ def ceases_to_bind(w):
     if m.weights == 0 or w.known[last] or now.blocking == last:
         return False
     multiplier, rate = w.u[VALUE, 0, last], w.u[RATE, 0, last]
-    left = abs(multiplier + now.step * rate)
     if multiplier * rate >= 0.0:
         return False
+    left, explained = abs(multiplier + now.step * rate), False
     for j in range(m.n, m.n + m.weights):
-        if w.place[j] % 2 == 0 and left > SINGULAR * terms_of_variable(w, j):
-            return False
-    return True
+        if w.place[j] % 2 == 0:
+            explained = left <= SINGULAR * terms_of_variable(w, j)
+            if not explained:
+                return False
+    return explained
 
 
 @inline
