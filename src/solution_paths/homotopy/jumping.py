@@ -262,14 +262,15 @@ class JumpingWalk:
         """Tell whether a change of sides would lead to a cycle, and note it.
 
         At one t the places determine the solution if the rows at knots are linearly independent.
-        Dependent rows may compensate any change of a slope without a change of values: then all at
-        walls change sides a few times in vain.
+        Dependent rows may compensate any change of a slope without a change of values, and where
+        many tie at walls all their partitions may be optimal: then samples change sides a few times
+        in vain.
         """
         t = self._t
         if not abs(t - self._at) <= COINCIDENT * max(1.0, abs(t)):
             self._at, self._least, self._idle, self._seen = t, np.inf, 0, set()
         change = int(self.homotopy.walk.now.key), b"" if chosen is None else chosen.tobytes()
-        circle = change in self._seen or (chosen is None and self._is_idle())
+        circle = change in self._seen or self._is_idle()
         self._seen.add(change)
         self.counts["stays"] += circle
         return circle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -171,8 +171,14 @@ class SolutionPath(RecordedPath):
         }
         return SolutionPath(self.line, self.statement, points, **options | changes)
 
-    def objective_value(self, t: float = MISSING) -> float:
-        """Return the objective at t, recomputed from the data.
+    @overload
+    def objective_value(self, t: float = ...) -> float: ...
+
+    @overload
+    def objective_value(self, t: Parameters) -> Floats: ...
+
+    def objective_value(self, t: float | Parameters = MISSING) -> float | Floats:
+        """Return the objective at t, or (k,) at k parameters, recomputed from the data.
 
         Examples
         --------
@@ -180,14 +186,22 @@ class SolutionPath(RecordedPath):
         >>> path = lasso_path([[1.0, 0.0], [0.0, 1.0]], [3.0, 1.0], fit_intercept=False)
         >>> round(path.objective_value(1.0), 9)
         3.0
+        >>> path.objective_value([1.0, 3.0]).round(9).tolist()
+        [3.0, 5.0]
         """
         s, scale = self._statement_parameters(t), self.scale
-        if t == 0 and scale.inverse and scale.divided:  # the limit, since w is constant there
-            s = self._statement_parameters(self.breakpoints[0] * np.array([0.5, 0.25]))
-            low, high = self._primal(s)
-            return float((high - low) / (s[1] - s[0]) * scale.unit * scale.objective)
-        factor = float(scale.value(s)[0]) if scale.divided else 1.0
-        return float(self._primal(s)[0]) * factor * scale.objective
+        values = np.empty(len(s))
+        at_zero = np.atleast_1d(np.asarray(t)) == 0
+        limit = at_zero & (scale.inverse and scale.divided)  # w is constant there
+        if limit.any():
+            near = self._statement_parameters(self.breakpoints[0] * np.array([0.5, 0.25]))
+            low, high = self._primal(near)
+            values[limit] = (high - low) / (near[1] - near[0]) * scale.unit
+        if not limit.all():
+            factor = scale.value(s[~limit]) if scale.divided else 1.0
+            values[~limit] = self._primal(s[~limit]) * factor
+        values *= scale.objective
+        return float(values[0]) if single(t) else values
 
     def _primal(self, s: Floats) -> Floats:
         return np.asarray(self._judged(np.empty(0, dtype=np.int64), s)[1].primal)

@@ -597,6 +597,8 @@ def test_the_objective_at_a_ridge_of_zero_is_that_of_the_plain_loss():
     agree(path.objective_value(0.0), least_net(X, y, np.ones(len(y)), ABSOLUTE, lam1=0.1))
     for lam2 in (1e-3, 0.3):
         agree(path.objective_value(lam2), least_net(X, y, np.ones(len(y)), ABSOLUTE, lam2, 0.1))
+    several = [0.0, 1e-3, 0.3]
+    assert path.objective_value(several).tolist() == [path.objective_value(v) for v in several]
 
 
 def raw_units(n, d, seed):

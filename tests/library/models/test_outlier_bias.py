@@ -240,6 +240,16 @@ def test_random_problems_are_exact_or_told(task, homotopy):
     assert lost <= 1
 
 
+def test_ties_on_both_sides_of_the_thresholds_are_left_soon():
+    """Seven rows come to two thresholds at s = 1; any of their partitions is optimal there."""
+    y = np.repeat([-1.0, 0.0, 1.0, 2.0], [4, 17, 3, 1])
+    path = outlier_svr_path(np.ones((25, 1)), y, 0.01, homotopy="s", fit_intercept=True)
+    assert path.diagnostics["rounds"] < 1000
+    assert path.certify(at_breakpoints=True).not_local == 0
+    # all but the zeros are outliers: a loss of s each
+    assert path.objective_value([0.9, 0.7, 0.45]) == pytest.approx([0.072, 0.056, 0.036])
+
+
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("C", [0.3, 1.0, 5.0])
 def test_rows_between_two_thresholds_are_no_contradiction(C, bias):
