@@ -672,9 +672,10 @@ def ties(w, c, nearest, bound):
 def choose(w, bound, left, left_low):
     """Choose among ties the fastest candidate, or the smallest index where places repeat.
 
-    An l1 constraint goes first: where it ceases to bind, no weight need take up its slack.
+    An l1 constraint goes first: where it ceases to bind, no weight need take up its slack. In a
+    jump walls come last: a value that another knot holds there needn't change sides.
     """
-    now, chosen, best = w.now, -1, -1.0
+    now, chosen, best = w.now, -1, -np.inf
     constraint = w.map.N - 1 if w.map.weights > 0 else -1
     if now.inexact:
         choose_if_certain(w, bound, left, left_low)
@@ -688,7 +689,10 @@ def choose(w, bound, left, left_low):
                 chosen = c
             continue
         speed = w.ratio[SPEED, c] * w.ratio[WEIGHT, c]
-        speed = np.inf if w.candidate[c] // 2 == constraint else speed
+        if w.candidate[c] // 2 == constraint:
+            speed = np.inf
+        elif now.jumping and goes_to_wall(w, c):
+            speed = -1.0 / speed  # the fastest of these
         if speed > best or (speed == best and w.candidate[c] < w.candidate[chosen]):
             best, chosen = speed, c
     now.blocking, now.side, now.step, now.step_low = -1, 0, left, left_low
@@ -701,6 +705,13 @@ def choose(w, bound, left, left_low):
     now.blocking, now.side = w.candidate[chosen] // 2, w.candidate[chosen] % 2
     now.step, now.step_low = h, e
     measure(w, chosen)
+
+
+@inline
+def goes_to_wall(w, c):
+    """Tell whether a candidate is a value that comes to a wall."""
+    i, side = w.candidate[c] // 2, w.candidate[c] % 2
+    return w.place[i] % 2 == 0 and w.graph.hollow[i, w.place[i] + 2 * side - 1] == WALL_MARK
 
 
 @lean

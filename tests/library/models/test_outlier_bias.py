@@ -251,6 +251,29 @@ def test_ties_on_both_sides_of_the_thresholds_are_left_soon():
 
 
 @pytest.mark.parametrize("bias", [False, True])
+def test_whole_numbers_on_dummies_are_followed_to_the_end(bias):
+    """In a jump, values that come to a knot and to a threshold together are held by the knot."""
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        n, C = int(rng.integers(20, 40)), 10.0 ** rng.integers(-3, 3)
+        X = [np.ones((n, 1)), np.eye(3)[rng.integers(0, 3, n)]][seed % 2]
+        y = np.round(rng.normal(size=n) * rng.choice([0.7, 1.0, 2.0]))
+        path = outlier_svr_path(X, y, C, homotopy="s", fit_intercept=bias)
+        certificate = path.certify(at_breakpoints=True)
+        assert certificate.ok, seed
+        assert certificate.not_local == 0, seed
+
+
+def test_a_value_at_a_knot_and_a_threshold_keeps_its_branch():
+    """At s = 1 two rows with x = 1 become outliers; one of them came back, and the loss rose."""
+    x = np.array([0.0, 0.0, 1.0, -1.0, 1.0, 1.0, 1.0, 0.0])
+    y = np.array([-2.0, 1.0, -1.0, 2.0, -2.0, 1.0, 0.0, -1.0])
+    path = outlier_svr_path(x[:, None], y, 1e-3, homotopy="s", fit_intercept=False)
+    assert path.objective_value([0.9, 0.7, 0.45]) == pytest.approx([6.3e-3, 4.9e-3, 3.15e-3])
+    assert path.certify(at_breakpoints=True).not_local == 0
+
+
+@pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("C", [0.3, 1.0, 5.0])
 def test_rows_between_two_thresholds_are_no_contradiction(C, bias):
     """All rows are alike, so that the end of one's branch meets that of another's."""
