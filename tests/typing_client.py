@@ -106,6 +106,8 @@ assert_type(robust, OutlierPath)
 assert_type(robust.jumps, list[Jump])
 assert_type(robust.before.dual(0.0), NDArray[np.float64])
 assert_type(robust.outliers(0.0), NDArray[np.bool_])
+assert_type(robust.objective_value(0.0), float)
+assert_type(robust.objective_value([0.0, 0.5]), NDArray[np.float64])
 assert_type(outlier_svr_path(X, np.arange(4), C=1.0).objective_value(0.5), float)
 outlier_svm_path(X, labels, homotopie="s")  # type: ignore[call-arg]
 

@@ -20,7 +20,7 @@ from ..verify.verdict import Certificate
 from .model import Affine
 from .path import UNKNOWNS_JUDGED, SolutionPath
 from .points import Places, Points
-from .recorded import MISSING, Parameters
+from .recorded import MISSING, Parameters, single
 from .sums import SOLUTIONS_SUMMED
 
 
@@ -229,7 +229,7 @@ class OutlierPath(SolutionPath):
         """
         s = self._statement_parameters(t)
         partitions = self._partitions(s, self.points.find(s)[0]).T
-        return partitions[:, 0] if np.ndim(t) == 0 else partitions
+        return partitions[:, 0] if single(t) else partitions
 
     def _partitions(self, t: Floats, nodes: Places) -> NDArray[np.int8]:
         """Return partitions (k, n) at parameters, by recorded points beside them.
@@ -243,8 +243,8 @@ class OutlierPath(SolutionPath):
                 partitions[k, constant] = self.branches.at_values(parameter, zero)[constant]
         return partitions
 
-    def outliers(self, t: float = MISSING) -> NDArray[np.bool_]:
-        """Return (n,) bools: which samples are outliers at t.
+    def outliers(self, t: float | Parameters = MISSING) -> NDArray[np.bool_]:
+        """Return which samples are outliers at t, (n,) bools, or (n, k) at k parameters.
 
         Examples
         --------
@@ -253,8 +253,8 @@ class OutlierPath(SolutionPath):
         >>> outlier_svm_path(X, y, C=1.0).outliers(0.0).tolist()
         [False, False, False, False, True]
         """
-        check_number(t, self.parameter)
-        return np.asarray(self.partition_at(t) != self.branches.main)
+        partition, main = self.partition_at(t), self.branches.main
+        return np.asarray(partition != (main if partition.ndim == 1 else main[:, None]))
 
     def _within_bounds(self, duals: Floats, s: Floats, group: int) -> Floats:
         """Return duals (n, k) of the walk, and of rows of zeros from the slopes of their losses."""
@@ -350,7 +350,7 @@ class OutlierPath(SolutionPath):
         >>> judge(*outlier_svm_path(X, y, C=1.0).stated_at(0.0)).status
         'holds'
         """
-        s = self._statement_parameters(t)
+        s = self._one_parameter(t)
         ((problems, answer),) = self._answers(np.empty(0, dtype=np.int64), s)
         return problems[0], answer.alone()
 

@@ -131,6 +131,12 @@ class RecordedPath:
             raise ValueError(self._outside(float(values[~inside][0])))
         return self._statement_values(values)
 
+    def _one_parameter(self, t: float) -> Floats:
+        """Return the statement's parameter (1,) for one of the user's."""
+        if t is not MISSING and not single(t):
+            raise ValueError(f"{self.parameter} must be one number here, not {shown(t)}.")
+        return self._statement_parameters(t)
+
     def _reads_as(self, values: Floats, s: Floats) -> NDArray[np.bool_]:
         """Tell which of the user's values are read as the statement's parameters s, one each."""
         low, high = self.range
@@ -482,7 +488,7 @@ class RecordedPath:
         >>> judge(*path.stated_at(0.25)).status
         'holds'
         """
-        s = self._statement_parameters(t)
+        s = self._one_parameter(t)
         return self.line.at(float(s[0])), self._answer(s).alone()
 
     @property

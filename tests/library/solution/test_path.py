@@ -402,3 +402,26 @@ def test_a_certificates_points_follow_from_its_seed():
     assert path._some(10, 0, None)[1].tolist() == points[0]
     for own in (path, outlier_svm_path(*classes(30), 10.0)):
         assert own.certify(10, seed=0) == own.certify(10)
+
+
+# -- several parameters -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_parameters_give_what_each_gives(kind):
+    path = a_path(kind)
+    several = np.linspace(*ends(path), 4).tolist()
+    one_each = [path.objective_value(t) for t in several]
+    assert path.objective_value(several).tolist() == pytest.approx(one_each, rel=1e-12, abs=1e-300)
+    assert path.objective_value(np.array(several[:1])).shape == (1,)
+    assert path.intercept(several).tolist() == [path.intercept(t) for t in several]
+    with pytest.raises(ValueError, match="must be one number here"):
+        path.stated_at(several)
+
+
+def test_outliers_at_several_parameters():
+    X, y = classes()
+    path = outlier_svm_path(X, y, C=1.0)
+    found = path.outliers([0.0, 0.5])
+    assert found.shape == (len(y), 2)
+    assert (found == np.column_stack([path.outliers(0.0), path.outliers(0.5)])).all()
