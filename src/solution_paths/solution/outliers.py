@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..homotopy.statement import ParametricKKT
 from ..problem import Line, Problem
 from ..problem.branches import Branches, slope_at
-from ..validation import Floats, check_number
+from ..validation import Floats
 from ..verify import Answer, objectives
 from ..verify.partitions import AtThreshold, at_threshold
 from ..verify.verdict import Certificate
@@ -336,8 +336,7 @@ class OutlierPath(SolutionPath):
         >>> outlier_svm_path(X, y, C=1.0).at_threshold(0.0).local
         True
         """
-        check_number(t, self.parameter)
-        return self._at_threshold(np.empty(0, dtype=np.int64), self._statement_parameters(t))[0]
+        return self._at_threshold(np.empty(0, dtype=np.int64), self._one_parameter(t))[0]
 
     def stated_at(self, t: float = MISSING) -> tuple[Problem, Answer]:
         """Return the convex problem of the partition at t, and the path's answer to it.

@@ -425,3 +425,7 @@ def test_outliers_at_several_parameters():
     found = path.outliers([0.0, 0.5])
     assert found.shape == (len(y), 2)
     assert (found == np.column_stack([path.outliers(0.0), path.outliers(0.5)])).all()
+    with pytest.raises(ValueError, match="theta must be one number here"):
+        path.at_threshold([0.0, 0.5])
+    with pytest.raises(TypeError, match="The value of theta is missing"):
+        path.at_threshold()
