@@ -1,10 +1,12 @@
 """Hypothesis profiles: ``HYPOTHESIS_PROFILE=long pytest tests/library/homotopy``.
 
-``--write-known`` writes down the numbers of `helpers.known`. `checkout`: for tests that run the
-workflow.
+``--write-known`` writes down the numbers of `helpers.known`. `checkout`, `finished_checkout`: for
+tests that run the workflow.
 """
 
 import os
+import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -12,7 +14,7 @@ from hypothesis import HealthCheck, Phase, settings
 pytest.register_assert_rewrite("helpers")
 
 from helpers import known  # noqa: E402
-from helpers.workflow import clean_copy  # noqa: E402
+from helpers.workflow import clean_copy, finished_once  # noqa: E402
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
@@ -63,3 +65,15 @@ def pytest_collection_modifyitems(config, items):
 def checkout(tmp_path):
     """Return a clean copy of the checkout."""
     return clean_copy(tmp_path / "checkout")
+
+
+@pytest.fixture(scope="session")
+def finished_original(tmp_path_factory):
+    """Run a suite of two cells, once for all tests of a process, which only copy it."""
+    return finished_once(tmp_path_factory.mktemp("finished"))
+
+
+@pytest.fixture
+def finished_checkout(finished_original, tmp_path):
+    """Return a copy of the checkout in which a suite of two cells is finished."""
+    return Path(shutil.copytree(finished_original, tmp_path / "checkout"))

@@ -290,13 +290,18 @@ def _check_indices(X: Any) -> None:
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     """Return a read-only array: the array itself where all its bases are, else a copy."""
-    base: object = array
-    while isinstance(base, np.ndarray) and not base.flags.writeable:
-        base = base.base
-    if base is not None:
+    if not is_read_only(array):
         array = array.copy()
         array.flags.writeable = False
     return array
+
+
+def is_read_only(array: NDArray[Any]) -> bool:
+    """Tell whether nobody can write to an array, nor to what it is a view of."""
+    base: object = array
+    while isinstance(base, np.ndarray) and not base.flags.writeable:
+        base = base.base
+    return base is None
 
 
 def feature_names(X: object) -> Names | None:

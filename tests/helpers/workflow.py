@@ -9,6 +9,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from tempfile import TemporaryDirectory
 
+import nbformat
 import pandas as pd
 import yaml
 
@@ -92,14 +93,32 @@ def planned(folder, job):
     return found.group()
 
 
-def only_kinks(folder, **run):
+def only_kinks(folder, *, whole_notebook=False, **run):
     """Let the suite quick run nothing but the kinks of small generated data."""
+    if not whole_notebook:
+        short_notebook(folder)
     run = {"datasets": ["gaussian_classes"], "splits": 1, "sizes": [60, 90], **run}
     edit(folder, QUANTILE, lambda content: content["suites"].update(quick={"kinks": run}))
     for other in sorted((folder / "config" / "papers").glob("*.yaml")):
         name = f"papers/{other.name}"
         if name != QUANTILE:
             edit(folder, name, lambda content: content["suites"].pop("quick"))
+
+
+def short_notebook(folder):
+    """Let the paper's notebook be one cell: most runs are about what is made before it."""
+    file = folder / "notebooks" / "quantile_svm.ipynb"
+    whole = nbformat.read(file, as_version=4)
+    whole.cells = [nbformat.v4.new_code_cell("print('run')")]
+    nbformat.write(whole, file)
+
+
+def finished_once(folder):
+    """Make a copy of the checkout there in which a suite of two cells has been run; return it."""
+    checkout = clean_copy(folder / "checkout")
+    only_kinks(checkout)
+    finished(snakemake(checkout, "quick"))
+    return checkout
 
 
 def finished(run):

@@ -138,8 +138,11 @@ class ParametricKKT:
 
     def answer(self, u: Array) -> tuple[Array, Array, list[Array]]:
         """Return w, v and the duals of each group of losses from unknowns u (..., N)."""
+        return *self.variables(u[..., self.held]), self.duals(u)
+
+    def duals(self, u: Array) -> list[Array]:
+        """Return the duals of each group of losses from unknowns u (..., N)."""
         n, _ = self.R.shape
-        w, v = self.variables(u[..., self.held])
         if self.parabolas is not None:
             B, q, s = self.parabolas
             a = -(s + q * (u @ B.T))
@@ -147,7 +150,7 @@ class ParametricKKT:
             a = np.where(np.abs(a) <= rounding, 0.0, a)
         else:
             a = u[..., :n]
-        return w, v, np.split(a, np.cumsum(self.sizes)[:-1], axis=-1)
+        return np.split(a, np.cumsum(self.sizes)[:-1], axis=-1)
 
     @property
     def held(self) -> slice:
@@ -162,12 +165,22 @@ class ParametricKKT:
         w = u[..., : u.shape[-1] - self.free]
         if self.sums:
             a = u[..., : self.R.shape[0]]
-            w = (a if self.separate else a @ self.rows) / self.divisor
+            w = (a if self.separate else self._sums_of_rows(a)) / self.divisor
         return w, self.free_variables(u)
+
+    def _sums_of_rows(self, a: Array) -> Array:
+        """Return sum_i a_i x_i for a (..., n); a sparse matrix multiplies no more than two axes."""
+        sums = np.asarray(a.reshape(-1, a.shape[-1]) @ self.rows)
+        return sums.reshape(*a.shape[:-1], self.rows.shape[1])
 
     def free_variables(self, u: Array) -> Array:
         """Return v from the same unknowns."""
         return u[..., u.shape[-1] - self.free :] / self.scale
+
+    @property
+    def solution_size(self) -> int:
+        """How many numbers a solution has: its unknowns or, if they are more, its weights."""
+        return max(self.size, self.rows.shape[1])
 
     @property
     def sums(self) -> bool:

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import PathWarning
 from ..problem import L1Constraint, Losses, Problem, Product, losses, penalties
+from ..problem.maps import frozen
 from ..validation import Floats, Rows, callers_level, check_number
 from .limits import from_least
 from .samples import Reading, Samples, SolutionPath, model_path
@@ -32,13 +33,18 @@ BEYOND_ZERO = 1.001  # the end of a path in lam1, relative to the value from whi
 
 
 class Margins(NamedTuple):
-    """Samples, labels -1 and +1, shares of losses, the cost of changing a label, the reading."""
+    """Samples, labels -1 and +1, shares of losses, the cost of changing a label, the reading.
+
+    ``inner`` and ``outer`` are the maps of both hinges: of w, and of b, rho+ and r.
+    """
 
     samples: Samples
     signs: Floats
     shares: Floats
     kappa: float
     reading: Reading
+    inner: tuple[Product, Floats]
+    outer: tuple[Product, Floats]
 
     @classmethod
     def of(
@@ -58,19 +64,25 @@ class Margins(NamedTuple):
                 PathWarning,
                 stacklevel=callers_level(),
             )
-        reading = samples.reading("sign", classes, [[1.0, 0.0, 0.0]])
-        return cls(samples, signs, shares, kappa, reading)
+        reading, zero = samples.reading("sign", classes, [[1.0, 0.0, 0.0]]), np.zeros(samples.n)
+        inner, outer = (
+            (
+                Product(sp.diags_array(side).tocsr(), samples.X),
+                frozen(np.column_stack([side, *free])),
+            )
+            for side, free in (
+                (signs, (zero, zero + kappa / 2)),
+                (-signs, (zero + kappa, zero - kappa / 2)),
+            )
+        )
+        return cls(samples, signs, shares, kappa, reading, inner, outer)
 
     def problem(self, cost: float, lam1: float, lam2: float) -> Problem:
         """Return the problem whose losses have the total weight ``cost``."""
-        n, y, half, zero = self.samples.n, self.signs, self.kappa / 2, np.zeros(self.samples.n)
-        inner, outer = (
-            Product(sp.diags_array(factors).tocsr(), self.samples.X) for factors in (y, -y)
-        )
-        hinges = losses.shortfall(np.ones(n), cost * self.shares)
+        half, hinges = self.kappa / 2, losses.shortfall(np.ones(self.samples.n), cost * self.shares)
         groups = [
-            Losses(hinges, inner, np.column_stack([y, zero, zero + half])),
-            Losses(hinges, outer, np.column_stack([-y, zero + self.kappa, zero - half])),
+            Losses(hinges, *self.inner),
+            Losses(hinges, *self.outer),
             Losses(penalties.at_least(2, [2 / self.kappa, 0.0]), 0, np.eye(3)[1:]),
         ]
         price, radius = [0.0, lam1, cost * half - lam1], L1Constraint(0.0, [0.0, 1.0, -1.0])

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ..problem import Losses, Problem, Product, Repeated, losses
+from ..problem.maps import frozen
 from ..validation import Rows
 from .limits import down_to
 from .samples import IN_INVERSE, Callback, Samples, SolutionPath, model_path
@@ -83,15 +84,13 @@ def multicategory_svm_path(
     sample, other = np.nonzero(codes[:, None] != np.arange(count))
     take = sp.eye_array(samples.n, format="csr")[sample]
     rows = sp.csr_array(sp.hstack([sp.diags_array(E[other, j]) @ take for j in range(count - 1)]))
-    map_ = rows if samples.K is not None else Product(rows, Repeated(samples.X, count - 1))
-    kernel_ = (
-        None if samples.K is None else np.asarray(np.kron(np.eye(count - 1), samples.K), float)
-    )
-    level = np.full(len(sample), -1.0 / (count - 1))
+    map_ = frozen(rows) if samples.K is not None else Product(rows, Repeated(samples.X, count - 1))
+    kernel_ = None if samples.K is None else frozen(np.kron(np.eye(count - 1), samples.K))
+    level, free = np.full(len(sample), -1.0 / (count - 1)), frozen(E[other])
 
     def model(t: float) -> Problem:  # divided by lam = 1 / t
         loss = losses.excess(level, t * shares[sample])
-        return Problem(Losses(loss, map_, E[other]), ridge=1.0, kernel=kernel_)
+        return Problem(Losses(loss, map_, free), ridge=1.0, kernel=kernel_)
 
     reading = replace(samples.reading("argmax", classes, np.eye(count - 1)), mix=E)
     options = down_to(lam_min, "lam_min") | {"parameter": "lam", "scale": IN_INVERSE}

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..problem import Losses, Problem, Product, Repeated, differences, losses, penalties
+from ..problem.maps import frozen
 from ..validation import Rows, check_choice, check_levels
 from .limits import down_to, from_least
 from .samples import IN_INVERSE, Callback, Samples, SolutionPath, model_path
@@ -77,7 +78,7 @@ def noncrossing_quantiles_path(
     targets, offset = samples.centred_targets(y, X)
     shares, n = check_shares(sample_weight, X, targets), samples.n
     tau, repeated, costs = np.repeat(levels, n), np.tile(targets, q), np.tile(shares, q)
-    rows, free = Repeated(samples.X, q), np.kron(np.eye(q), np.ones((n, 1)))
+    rows, free = Repeated(samples.X, q), frozen(np.kron(np.eye(q), np.ones((n, 1))))
     inverse, order = penalty == "l2", []
     if q > 1:
         weighted = (n * np.arange(q - 1)[:, None] + np.flatnonzero(shares)).reshape(-1, 1)

@@ -6,8 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from ..problem import Losses, Pieces, Problem, Product, Repeated, losses
-from ..validation import Rows, check_number
+from ..problem import Losses, Problem, Product, Repeated, losses
+from ..problem.maps import frozen
+from ..validation import Floats, Rows, check_number
 from .limits import between, up_to
 from .samples import Callback, Samples, SolutionPath, fixed, model_path, what_varies
 from .weights import check_sample_weight
@@ -83,17 +84,19 @@ def pin_twin_svm_path(
     planes = np.repeat([-1.0, 1.0], n)  # rows of all samples for each plane
     in_class = np.tile(signs, 2) == planes
 
-    def rows(which: np.ndarray, loss: Pieces) -> Losses:
+    def maps(which: np.ndarray) -> tuple[Product, Floats]:
         chosen = np.flatnonzero(which)
         take = sp.csr_array(sp.eye_array(2 * n, format="csr")[chosen])
         free = np.column_stack([planes[chosen] < 0, planes[chosen] > 0]).astype(float)
-        return Losses(loss, Product(take, both), free)
+        return Product(take, both), frozen(free)
+
+    own, others = maps(in_class), maps(~in_class)
 
     def model(t: float) -> Problem:
         shape, cost = (t, C) if vary == "tau" else (tau, t)
-        near = rows(in_class, losses.squared(np.zeros(n), weights[in_class]))
+        near = losses.squared(np.zeros(n), weights[in_class])
         away = losses.pinball_hinge(np.tile(signs, 2)[~in_class], shape, cost * weights[~in_class])
-        return Problem([near, rows(~in_class, away)], ridge=lam)
+        return Problem([Losses(near, *own), Losses(away, *others)], ridge=lam)
 
     options = between(0.0, 1.0) if vary == "tau" else up_to(C_max, "C_max")
     options |= {"parameter": vary, "callback": callback, "check": check}

@@ -14,6 +14,7 @@ from ..kernels.centred import Centred, CentredKernel, centred_kernel
 from ..kernels.centring import shift_of_targets, shifted, shifts_of, without_rounding
 from ..kernels.kernel import LINEAR, MAX_RANK, Kernel, check_kernel, check_room, rows_of_gram
 from ..problem import Losses, Pieces, Problem, Product
+from ..problem.maps import frozen
 from ..problem.symmetric import asymmetry, symmetrised
 from ..solution import Callback, Reading, Scale, SolutionPath
 from ..solution.follow import model_path
@@ -147,7 +148,9 @@ class Samples:
         shifts = shifts_of(self.X)
         if not shifts.any():
             return self
-        return replace(self, X=without_rounding(shifted(self.X, shifts), shifts), shifts=shifts)
+        return replace(
+            self, X=frozen(without_rounding(shifted(self.X, shifts), shifts)), shifts=shifts
+        )
 
     def with_feature(self, value: float) -> Samples:
         """Return samples with an appended feature of constant value, whose weight is a bias."""
@@ -203,6 +206,7 @@ class Samples:
 
     def losses(self, pieces: Pieces, free: Any = 1.0, rows: Any = None) -> Losses:
         """Return losses of f(x_i) + free v, or of linear combinations ``rows`` of samples."""
+        rows, free = frozen(rows), frozen(free)
         if not self.linear:
             return Losses(pieces, rows, free)
         return Losses(pieces, self.X if rows is None else Product(rows, self.X), free)
@@ -248,8 +252,8 @@ def with_column(X: Any, value: float) -> Any:
     """Return rows with a constant column appended."""
     column = np.full((X.shape[0], 1), value)
     if sp.issparse(X):
-        return sp.csr_array(sp.hstack([X, column], format="csr"))
-    return np.hstack([X, column])
+        return frozen(sp.csr_array(sp.hstack([X, column], format="csr")))
+    return frozen(np.hstack([X, column]))
 
 
 def ranked_pairs(n: int, pairs: Any, scores: Any, queries: Any) -> np.ndarray:

@@ -15,9 +15,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 import scipy.sparse as sp
 
-from ..validation import Floats, check_X
+from ..validation import Floats, check_X, is_read_only
 
-CHECKED: WeakValueDictionary[int, Floats] = WeakValueDictionary()  # arrays by id, while they live
+CHECKED: WeakValueDictionary[int, Map] = WeakValueDictionary()  # what was checked, by id
 EXTREMES: dict[int, tuple[float, float]] = {}  # least and largest entries of some of them
 Map: TypeAlias = Any  # a Floats array, a CSR array, a Product, a Repeated or a LinearOperator
 
@@ -113,16 +113,35 @@ def as_map(X: Map, name: str) -> Map:
 def as_checked(X: Any, name: str) -> Map:
     """Return a matrix as a float64 array or as CSR.
 
-    An array that nobody can write to is checked only once, since a model states it for each
+    Arrays that nobody can write to are checked only once, since a model states them for each
     parameter.
     """
-    if CHECKED.get(id(X)) is X:
-        return X
-    X = check_X(X, name, copy=False)
-    if is_frozen(X):
-        CHECKED[id(X)] = X
-        EXTREMES.pop(id(X), None)  # of an earlier array with this id
-    return X
+    known = CHECKED.get(id(X))
+    if known is not None and _of_the_same_arrays(known, X):
+        return known
+    checked = check_X(X, name, copy=False)
+    if is_frozen(checked) and _of_the_same_arrays(checked, X):
+        for key in (id(X), id(checked)):
+            CHECKED[key] = checked
+        EXTREMES.pop(id(checked), None)  # of an earlier array with this id
+    return checked
+
+
+def _arrays(X: Any) -> tuple[Floats, ...]:
+    """Return the arrays that hold a matrix's entries and their places."""
+    return (X.data, X.indices, X.indptr) if isinstance(X, sp.csr_array) else (X,)
+
+
+def _of_the_same_arrays(checked: Map, X: Any) -> bool:
+    """Tell whether a matrix is made of the arrays of a checked one."""
+    if not sp.issparse(checked):
+        return checked is X
+    if not isinstance(X, sp.csr_array) or X.shape != checked.shape:
+        return False
+    pairs = zip(_arrays(checked), _arrays(X), strict=True)
+    return all(
+        (a.ctypes.data, a.size, a.dtype) == (b.ctypes.data, b.size, b.dtype) for a, b in pairs
+    )
 
 
 def extremes(X: Floats) -> tuple[float, float]:
@@ -136,8 +155,20 @@ def extremes(X: Floats) -> tuple[float, float]:
 
 
 def is_frozen(X: Any) -> bool:
-    """Tell whether X is an array that nobody can write to."""
-    return isinstance(X, np.ndarray) and not X.flags.writeable and X.flags.owndata
+    """Tell whether nobody can write to the arrays of a dense or CSR matrix."""
+    return all(isinstance(array, np.ndarray) and is_read_only(array) for array in _arrays(X))
+
+
+def frozen(X: Any) -> Any:
+    """Return a matrix of ours to which nobody can write any more: see `as_checked`."""
+    if sp.issparse(X) and not is_frozen(X):
+        X.sum_duplicates()  # indices are in order, too, as a check wants them
+    for array in _arrays(X):
+        base = array
+        while isinstance(base, np.ndarray):
+            base.flags.writeable = False
+            base = base.base
+    return X
 
 
 def entries(X: Map) -> Map:

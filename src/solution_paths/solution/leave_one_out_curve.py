@@ -176,7 +176,7 @@ def _cuts(path: SolutionPath, model: Model) -> list[float]:
     pieces = np.flatnonzero(np.diff(t) > 0.0)
     for block in np.array_split(pieces, len(pieces) // PIECES_AT_ONCE + 1):
         middle = t[block] + 0.5 * (t[block + 1] - t[block])
-        *_, duals = followed.statement.answer(followed.points.unknowns(middle))
+        duals = followed.statement.duals(followed.points.unknowns(middle))
         matters = duals[0] != 0.0
         if followed.undetermined:
             matters |= ~_determined(followed.line, middle, duals[0])[:, None]

@@ -18,7 +18,7 @@ from ..verify import Answer, objectives
 from ..verify.partitions import AtThreshold, at_threshold
 from ..verify.verdict import Certificate
 from .model import Affine
-from .path import UNKNOWNS_JUDGED, SolutionPath
+from .path import NUMBERS_JUDGED, SolutionPath
 from .points import Places, Points
 from .recorded import MISSING, Parameters, single
 from .sums import SOLUTIONS_SUMMED
@@ -368,7 +368,7 @@ class OutlierPath(SolutionPath):
         """Yield the convex problems of the partitions, always stated anew, and the answers."""
         for t, u, partitions in self._unknowns(nodes, others):
             w, v = self._read(u[:, self.statement.held], t)
-            duals = self._within_bounds(self.statement.answer(u)[2][0].T.copy(), t, 0)
+            duals = self._within_bounds(self.statement.duals(u)[0].T.copy(), t, 0)
             partitions_at = zip(t.tolist(), partitions, strict=True)
             stated = [self.branches.problem(*pair) for pair in partitions_at]
             yield stated, Answer(w.T, v.T, [duals])
@@ -377,7 +377,7 @@ class OutlierPath(SolutionPath):
         self, nodes: Places, others: Floats
     ) -> Iterator[tuple[Floats, Floats, NDArray[np.int8]]]:
         """Yield parameters, unknowns and partitions of recorded points and others, in blocks."""
-        size = max(1, min(SOLUTIONS_SUMMED, UNKNOWNS_JUDGED // self.statement.size))
+        size = max(1, min(SOLUTIONS_SUMMED, NUMBERS_JUDGED // self.statement.solution_size))
         begin, end = self._both_sides(self.points.t[nodes])
         nodes = np.where(nodes <= begin, begin, end)  # points between both sides aren't read
         for first in range(0, len(nodes), size):
@@ -406,7 +406,7 @@ class OutlierPath(SolutionPath):
         thresholds = []
         for s, u, partitions in self._unknowns(nodes, others):
             w, v = self._read(u[:, self.statement.held], s)
-            a = self._within_bounds(self.statement.answer(u)[2][0].T.copy(), s, 0)
+            a = self._within_bounds(self.statement.duals(u)[0].T.copy(), s, 0)
             z = self.branches.values(w.T, v.T)
             for k, t in enumerate(s.tolist()):
                 thresholds.append(at_threshold(self.branches, t, partitions[k], z[:, k], a[:, k]))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SCALES = ("C", "lam", "lam1", "lam2")  # parameters on a logarithmic scale
 RAY_FACTORS = (1.5, 10.0)  # times the last breakpoint: where a ray is judged
 SOLUTIONS_JUDGED = 512  # solutions that are judged together, ...
-UNKNOWNS_JUDGED = 200_000  # ... or fewer, with at most this many unknowns
+NUMBERS_JUDGED = 200_000  # ... or fewer, with at most this many unknowns or weights
 
 
 class Onward(NamedTuple):
@@ -525,7 +525,7 @@ class SolutionPath(RecordedPath):
     ) -> Iterator[tuple[Any, Answer]]:
         """Yield the problems at the same parameters, and the answers to them, in blocks."""
         s = np.concatenate([self.points.t[nodes], others])
-        size = max(1, min(SOLUTIONS_JUDGED, UNKNOWNS_JUDGED // self.statement.size))
+        size = max(1, min(SOLUTIONS_JUDGED, NUMBERS_JUDGED // self.statement.solution_size))
         for first in range(0, len(s), size):
             block = s[first : first + size]
             yield self.line.together(block, anew), self._answer(block)

@@ -195,7 +195,7 @@ class RecordedPath:
         >>> path.duals_at(np.array([0])).tolist()
         [[0.0], [0.0], [0.0], [0.0]]
         """
-        duals = self.statement.answer(self.points.at(nodes))[2][0].T
+        duals = self.statement.duals(self.points.at(nodes))[0].T
         return self._of_labels(self._scaled_duals(duals, self.points.t[nodes], 0), 0)
 
     @property
@@ -285,7 +285,7 @@ class RecordedPath:
                 "This model's w is no combination of training rows; use coef, or dual for the "
                 "slopes of the losses."
             )
-        duals = self.statement.answer(self.points.unknowns(self._statement_parameters(t)))[2]
+        duals = self.statement.duals(self.points.unknowns(self._statement_parameters(t)))
         parts = [against(problem.losses[g].X, duals[g].T).T for g in groups]
         c = np.sum(parts, axis=0) / problem.ridge
         coefficients = self._coefficients(c) if self._several else c.T
@@ -394,7 +394,7 @@ class RecordedPath:
         (4, 2)
         """
         s = self._statement_parameters(t)
-        duals = self.statement.answer(self.points.unknowns(s))[2]
+        duals = self.statement.duals(self.points.unknowns(s))
         check_number(group, "group", least=0, most=len(duals) - 1, whole=True)
         scaled = self._scaled_duals(duals[group].T, s, group)
         endless = (np.atleast_1d(t) == 0.0) & self.scale.inverse & self.scale.divided
@@ -464,13 +464,13 @@ class RecordedPath:
         t = self.points.t
         if k + 1 == len(t) or t[k + 1] == t[k]:
             return np.zeros(len(self.line.start.losses[group].pieces))
-        a = self.statement.answer(self.points.at(np.array([k, k + 1])))[2][group]
+        a = self.statement.duals(self.points.at(np.array([k, k + 1])))[group]
         return np.asarray(self.scale.unit * (a[1] - a[0]) / (t[k + 1] - t[k]))
 
     def _answer(self, s: Floats) -> Answer:
         """Return the answer, in columns, at the statement's parameters."""
         unknowns = self.points.unknowns(s)
-        (*_, duals), (w, v) = self.statement.answer(unknowns), self._variables(s)
+        duals, (w, v) = self.statement.duals(unknowns), self._variables(s)
         multiplier = -unknowns[:, -1] if self.statement.constrained else None
         return Answer(w.T, v.T, [a.T for a in duals], multiplier)
 

@@ -19,7 +19,8 @@ from ..twofold import Twofold
 from ..validation import Floats
 
 Mask = NDArray[np.bool_]
-SOLUTIONS_SUMMED = 64  # solutions whose weights are computed at once
+SOLUTIONS_SUMMED = 64  # solutions whose weights are computed at once, ...
+WEIGHTS_SUMMED = 2**18  # ... or fewer, with at most this many weights
 
 
 @cached_njit
@@ -57,7 +58,8 @@ def weights_of(statement: ParametricKKT, u: Floats) -> Floats:
     if not statement.sums or statement.separate:
         return statement.variables(u)[0]
     a = u[:, : statement.R.shape[0]]
-    parts = (a[first : first + SOLUTIONS_SUMMED] for first in range(0, len(a), SOLUTIONS_SUMMED))
+    size = max(1, min(SOLUTIONS_SUMMED, WEIGHTS_SUMMED // statement.rows.shape[1]))
+    parts = (a[first : first + size] for first in range(0, len(a), size))
     sums = (by_columns(statement.terms, part) for part in parts)
     return np.vstack([block.divided(statement.divisor).high for block in sums])
 

@@ -33,7 +33,7 @@ from .tolerances import ROUNDED
 
 MAX_SPANNED = 8  # free variables up to which the span of held rows is computed
 MOTION_MARGIN = 1.0 + 2.0**-20  # factor for rounding of the distance that a row can move
-PIECE_UNKNOWNS = 2**18  # unknowns of pieces that are treated at once: arrays of 4 MB
+PIECE_UNKNOWNS = 2**18  # unknowns, or weights, of pieces that are treated at once: arrays of 4 MB
 MAX_PIECES_RESTRICTED = 2**12  # pieces that are treated at once with some rows only
 UNKNOWNS_PER_ROW = 8  # unknowns of such pieces for each row: what the choice of rows costs
 
@@ -357,7 +357,7 @@ class Rows:
         plain = self.statement.held == slice(n, n + p) and self.line.start.kernel is None
         plain &= all(isinstance(X, np.ndarray) or sp.issparse(X) for X in self.maps)
         default_count, first_pairs = (
-            max(1, PIECE_UNKNOWNS // self.statement.size),
+            max(1, PIECE_UNKNOWNS // self.statement.solution_size),
             pairs[:MAX_PIECES_RESTRICTED],
         )
         # slopes may be equal only at the ends of the path, and one piece may be infinite

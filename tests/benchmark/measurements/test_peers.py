@@ -278,11 +278,11 @@ def test_what_is_finished_so_far_is_found_and_the_rest_counted(tmp_path, monkeyp
     so_far.main()
     assert "robust_svm: nothing is finished in " in capsys.readouterr().out
     places[-1] = str(so_far.ROOT / config["reference"])  # what is kept in git counts as finished
-    monkeypatch.setattr(sys, "argv", ["so_far.py", "weighted_svm", *places])
+    monkeypatch.setattr(sys, "argv", ["so_far.py", "survey", *places])
     so_far.main()
     said = capsys.readouterr().out
-    assert "cells of weighted_svm were taken from" in said
-    assert (tmp_path / "results" / "so_far" / "weighted_svm" / "outputs.json").exists()
+    assert "cells of survey were taken from" in said
+    assert (tmp_path / "results" / "so_far" / "survey" / "outputs.json").exists()
     monkeypatch.setattr(sys, "argv", ["so_far.py", "robust"])
     with pytest.raises(SystemExit):
         so_far.main()

@@ -350,9 +350,9 @@ def test_the_exact_choice_is_that_of_predictions_and_of_a_solver(name):
     wrong = np.zeros(400)
     for fit, judge in parts:
         path = model.trace(X[fit], y[fit], line)
-        for k, t in enumerate(model.places(path, line, fine.values)):
-            own = balanced_accuracy_score(y[judge], path.predict(X[judge], t))
-            wrong[k] += (1.0 - own) / len(parts)
+        predicted = path.predict(X[judge], model.places(path, line, fine.values))
+        for k, labels in enumerate(predicted.T):
+            wrong[k] += (1.0 - balanced_accuracy_score(y[judge], labels)) / len(parts)
     assert wrong.min() < wrong.max()
     assert exact.loss <= wrong.min() + 1e-12
     there = Line(line.fixed, line.vary, np.array([exact.value]))

@@ -23,10 +23,10 @@ import pytest
 
 from helpers.cells import CELL, Recorder
 from helpers.workflow import (
-    clean_copy,
     edit,
     environment,
     finished,
+    finished_once,
     job_counts,
     only_kinks,
     planned,
@@ -116,7 +116,7 @@ def test_kills_at_random_moments_lose_nothing_but_the_cell_in_flight(
     began = time.monotonic()
     finished(snakemake(calm, target))
     longest = time.monotonic() - began
-    rng, hits, counts, kills = random.Random(KILLS), 0, {}, KILLS if KILLS > 10 else 5
+    rng, hits, counts, kills = random.Random(KILLS), 0, {}, KILLS if KILLS > 10 else 3
     while hits < kills:
         run = start(checkout, target)
         try:
@@ -277,9 +277,7 @@ def one_of(folder, pattern):
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
     """Return a folder in which a small suite is finished, and what it found."""
-    folder = clean_copy(tmp_path_factory.mktemp("done") / "checkout")
-    only_kinks(folder)
-    finished(snakemake(folder, "quick"))
+    folder = finished_once(tmp_path_factory.mktemp("done"))
     return folder, results_of(folder)
 
 

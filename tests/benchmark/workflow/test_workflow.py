@@ -388,7 +388,7 @@ def test_a_run_that_is_ended_keeps_its_cells_and_resumes(checkout, tmp_path, how
 
 
 def test_a_finished_suite_is_up_to_date_and_damaged_cells_heal(checkout):
-    only_kinks(checkout)
+    only_kinks(checkout, whole_notebook=True)
     finished(snakemake(checkout, "quick"))
     whole = results_of(checkout)
     assert (whole["status"] == "ok").all()
@@ -458,9 +458,8 @@ def test_cells_that_fail_are_named_last_and_tried_again(checkout):
     assert "Nothing to be done" in finished(snakemake(checkout, "quick"))
 
 
-def test_cells_of_other_code_are_told_and_shown(checkout):
-    only_kinks(checkout)
-    finished(snakemake(checkout, "quick"))
+def test_cells_of_other_code_are_told_and_shown(finished_checkout):
+    checkout = finished_checkout
     source = checkout / "src" / "solution_paths" / "errors.py"
     source.write_text(source.read_text() + "\n# Another version.\n")
     told = "2 of 2 cells were made by other code (library)"
@@ -482,10 +481,9 @@ def files_below(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_what_a_number_depends_on_is_redone_and_nothing_else(checkout):
+def test_what_a_number_depends_on_is_redone_and_nothing_else(finished_checkout):
     """Whatever Snakemake remembers: its own folder is deleted before each question."""
-    only_kinks(checkout)
-    finished(snakemake(checkout, "quick"))
+    checkout = finished_checkout
     results = checkout / "results"
 
     def asked(*arguments):
@@ -537,9 +535,8 @@ def test_what_a_number_depends_on_is_redone_and_nothing_else(checkout):
     assert "Nothing to be done" in finished(snakemake(checkout, "-n", claims))
 
 
-def test_scripts_are_followed_by_content_and_not_by_time(checkout):
-    only_kinks(checkout)
-    finished(snakemake(checkout, "quick"))
+def test_scripts_are_followed_by_content_and_not_by_time(finished_checkout):
+    checkout = finished_checkout
     scripts = sorted((checkout / "workflow" / "scripts").glob("*.py"))
     for file in scripts:
         file.touch()

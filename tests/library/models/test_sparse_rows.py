@@ -10,16 +10,22 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from helpers.every_function import FUNCTIONS
 from solution_paths import (
     L1SVC,
     PathLasso,
     SolutionPath,
     l1_svm_path,
     lasso_path,
+    outlier_svm_path,
+    outlier_svr_path,
+    quantile_svm_path,
     svm_path,
 )
 from solution_paths.homotopy import statement
 from solution_paths.homotopy.units import Units
+from solution_paths.problem import maps
+from solution_paths.validation import check_X
 from solution_paths.verify import Answer, judge
 
 pytestmark = pytest.mark.slow
@@ -233,18 +239,84 @@ def test_a_path_of_sparse_rows_takes_little_memory(name):
     assert breakpoints > 100
 
 
-def test_a_certificate_of_many_columns_takes_less_than_dense_rows():
+MANY_COLUMNS = {
+    "lasso": lasso_path,
+    "machine": lambda rows, u, **own: svm_path(rows, np.sign(u), **own),
+    "quantiles": lambda rows, u, **own: quantile_svm_path(rows, np.sign(u), 0.1, **own),
+}
+
+
+@pytest.mark.parametrize("name", MANY_COLUMNS)
+def test_a_certificate_of_many_columns_takes_less_than_dense_rows(name):
     """200 x 100,000 entries are 160 MB; solutions are judged in blocks that count the columns."""
     rng = np.random.default_rng(0)
     places = rng.integers(200, size=20_000), rng.integers(100_000, size=20_000)
     rows = sp.csr_array((rng.normal(size=20_000), places), shape=(200, 100_000))
-    path = lasso_path(rows, rng.normal(size=200), check="ignore")
+    path = MANY_COLUMNS[name](rows, rng.normal(size=200), check="ignore")
     tracemalloc.start()
     found = path.certify()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert found.n_points > 100
     assert peak < 160e6
+
+
+LINEAR = {name: own for name, own in FUNCTIONS.items() if not {"gamma", "eps"} & own[2].keys()}
+LINEAR |= {
+    "outlier svm": (outlier_svm_path, "y", {"C": 1.0}),
+    "outlier svm, bias": (outlier_svm_path, "y", {"C": 1.0, "fit_intercept": True}),
+    "outlier svr": (outlier_svr_path, "u", {"C": 1.0, "homotopy": "s"}),
+}
+
+
+@pytest.mark.parametrize("shape", [(24, 8), (14, 80)], ids=["tall", "wide"])
+@pytest.mark.parametrize("name", LINEAR)
+def test_every_path_of_many_sparse_rows_is_that_of_dense_ones(name, shape, monkeypatch):
+    """Text, say: more entries than are held in an array, and many more columns than rows."""
+    function, which, options = LINEAR[name]
+    rng = np.random.default_rng(4)
+    rows = rng.normal(size=shape) * (rng.random(shape) < 0.25)
+    new = rng.normal(size=(6, shape[1])) * (rng.random((6, shape[1])) < 0.25)
+    u = np.round(rows[:, :3].sum(axis=1) + rng.normal(size=shape[0]), 3)
+    targets = {"u": u, "y": np.where(u > np.median(u), 1, -1), "counts": rng.poisson(2.0, shape[0])}
+    targets["classes"] = np.digitize(u, np.quantile(u, [0.33, 0.66]))
+    dense = function(rows, targets[which], check="raise", **options)
+    monkeypatch.setattr(statement, "DENSE_ENTRIES", 0)
+    monkeypatch.setattr(statement, "DUAL_FEATURES", 50)
+    path = function(sp.csr_array(rows), targets[which], check="raise", **options)
+    assert path.certify().ok
+    inner = np.unique(dense.breakpoints[np.isfinite(dense.breakpoints)])
+    ts = 0.5 * (inner[1:] + inner[:-1])[:: max(1, len(inner) // 9)]
+    expected = dense.objective_value(ts)
+    np.testing.assert_allclose(path.objective_value(ts), expected, rtol=1e-8, atol=1e-10)
+    f, own = dense.decision_function(new, ts), path.decision_function(sp.csr_array(new), ts)
+    np.testing.assert_allclose(own, f, rtol=1e-6, atol=1e-6 * np.abs(f).max())
+    assert path.predict(sp.csr_array(new), ts[0]).shape == dense.predict(new, ts[0]).shape
+
+
+def test_sparse_rows_are_checked_once(monkeypatch):
+    """Models state them at each parameter; what can't be written to stays as it was found."""
+    paths = [
+        path
+        for rows in (X, sp.csr_array(X), FAR)
+        for path in (svm_path(rows, LABEL), quantile_svm_path(rows, LABEL, 0.1))
+    ]
+    counted = []
+    monkeypatch.setattr(maps, "check_X", lambda *args, **_: counted.append(args[1]))
+    for path in paths:
+        path.certify()
+    assert counted == []
+
+
+def test_rows_whose_arrays_are_exchanged_are_checked_again():
+    rows = check_X(sp.csr_array(X))
+    first = maps.as_checked(rows, "X")
+    assert maps.as_checked(rows, "X") is first
+    assert maps.as_checked(first, "X") is first
+    rows.data = np.full_like(rows.data, np.nan)
+    with pytest.raises(ValueError, match=r"^X contains NaN"):
+        maps.as_checked(rows, "X")
+    assert np.isfinite(first.data).all()
 
 
 def test_an_intercept_is_wanted_or_not():
