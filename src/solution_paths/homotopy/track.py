@@ -65,8 +65,8 @@ class Track:
     def moved(self, by: Array, least: Array) -> Track:
         """Return the points moved along their pieces by small changes of t (K,).
 
-        A point stays if all of its duals would change by less than ``least`` (K,) times the
-        largest.
+        An unknown that is zero stays zero where it would change by less than ``least`` (K,) times
+        the largest of its kind, dual or variable.
         """
         entries = self.entries.copy()
         _move(self.t, by, least, self.is_row, self.entry_at, self.entry, entries)
@@ -133,25 +133,25 @@ def _move(
     t: Any, by: Any, least: Any, is_row: Any, entry_at: Any, entry: Any, entries: Any
 ) -> None:
     """Move both ends of each piece along it; they have the same unknowns."""
+    largest = np.zeros(2)
     for k in range(0, len(t) - 1, 2):
         length = (t[k + 1, 0] - t[k, 0]) + (t[k + 1, 1] - t[k, 1])
         first, last = entry_at[k], entry_at[k + 1]
         if length == 0.0 or entry_at[k + 2] - last != last - first:
             continue
-        largest = fastest = 0.0
+        if by[k] == 0.0 and by[k + 1] == 0.0:
+            continue
+        largest[:] = 0.0
         for e in range(last - first):
-            a, b = entries[first + e], entries[last + e]
-            if is_row[entry[first + e]]:
-                largest = max(largest, abs(a[0]), abs(b[0]))
-                fastest = max(fastest, abs((b[0] - a[0]) + (b[1] - a[1])) / length)
-        at_first, at_last = by[k], by[k + 1]
-        at_first = 0.0 if abs(at_first) * fastest < least[k] * largest else at_first
-        at_last = 0.0 if abs(at_last) * fastest < least[k + 1] * largest else at_last
-        for e in range(last - first if at_first != 0.0 or at_last != 0.0 else 0):
-            a, b = entries[first + e], entries[last + e]
+            kind, a, b = int(is_row[entry[first + e]]), entries[first + e], entries[last + e]
+            largest[kind] = max(largest[kind], abs(a[0]), abs(b[0]))
+        for e in range(last - first):
+            kind, a, b = int(is_row[entry[first + e]]), entries[first + e], entries[last + e]
             rate = ((b[0] - a[0]) + (b[1] - a[1])) / length
-            a[0], a[1] = normalise(a[0], a[1] + at_first * rate)
-            b[0], b[1] = normalise(b[0], b[1] + at_last * rate)
+            if a[0] != 0.0 or abs(by[k] * rate) >= least[k] * largest[kind]:
+                a[0], a[1] = normalise(a[0], a[1] + by[k] * rate)
+            if b[0] != 0.0 or abs(by[k + 1] * rate) >= least[k + 1] * largest[kind]:
+                b[0], b[1] = normalise(b[0], b[1] + by[k + 1] * rate)
 
 
 @cached_njit

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from ..homotopy.tolerances import NEGLIGIBLE, NOISE
 from ..homotopy.track import Track
 from ..validation import Floats
-from .tolerances import TIED
+from .tolerances import ROUNDED
 
 Places = NDArray[np.int64]
 ALL_COLUMNS = slice(None)
 POINTS_SAMPLED = 64  # points at which the largest unknowns are computed
 UNKNOWNS_SAMPLED = 2**17  # unknowns of these points in memory at once
+LEFT_AT_ZERO = 2.0 * ROUNDED  # of the largest unknown: a change below it is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,11 +185,12 @@ class _Recorded:
     """The points of a walk, in its order, moved to parameters that are doubles.
 
     Of the two doubles beside a breakpoint the one is chosen at which unknowns that are zero at the
-    breakpoint stay zero. If there is none, points are only moved if the change is large.
+    breakpoint stay zero. If there is none, they stay zero unless the change is more than rounding.
 
     Unmoved points at t + low, read at t as they are, would be exact zeros without any choice. But
     they are optimal for costs at t + low: where costs vanish, as at the end of a weighted path, the
-    rounding of t is 1e-9 of them (`test_points_are_optimal_where_costs_vanish`).
+    rounding of t is 1e-9 of them (`test_points_are_optimal_where_costs_vanish`). Where many duals
+    at bounds move and few others make up for it, it is a hundred times the rounding of these.
     """
 
     def __init__(self, track: Track, t0: float) -> None:
@@ -205,7 +207,7 @@ class _Recorded:
         doubles = np.where(directions * low > 0.0, neighbours, t)
         self.t = upwards * np.maximum.accumulate(upwards * doubles)
         self.low = (t - self.t) + low
-        self.track = track.moved(-self.low, np.where(both_leave, TIED, 0.0))
+        self.track = track.moved(-self.low, np.where(both_leave, LEFT_AT_ZERO, 0.0))
 
     def __call__(self, points: Places, columns: slice | Places = ALL_COLUMNS) -> Floats:
         return self.track.unknowns(points, columns, parts=1)[:, 0]

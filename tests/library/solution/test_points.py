@@ -8,6 +8,7 @@ from sklearn.svm import SVC
 
 from solution_paths import (
     SolutionPath,
+    asymmetric_svm_path,
     dm_drsvm_path,
     dm_ksvm_path,
     dr_regression_path,
@@ -155,6 +156,19 @@ def test_coefficients_are_zero_where_another_solver_has_none():
         residual = y[:, None] - X @ w
         active = np.abs(np.abs(X.T @ residual) - t) < 1e-9 * t.max()
         np.testing.assert_array_equal(active, w != 0.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_points_are_as_exact_as_doubles_are_where_costs_of_many_rows_move(seed):
+    """Ages, incomes, dummies: w is zero, and a few duals make up for all those at their bounds."""
+    rng, n = np.random.default_rng(seed), 300
+    numbers = [rng.integers(18, 90, n), np.round(rng.lognormal(10, 1, n), -2)]
+    levels = np.eye(4)[rng.integers(0, 4, n)]
+    X = np.column_stack([*numbers, rng.integers(0, 2, (n, 3)), levels]).astype(float)
+    u = ((X - X.mean(axis=0)) / X.std(axis=0))[:, :3].sum(axis=1) + rng.normal(size=n)
+    y = np.where(u > np.median(u), 1, -1)
+    y[rng.random(n) < 0.1] *= -1
+    assert asymmetric_svm_path(X, y).certify(at_breakpoints=True).status != "fails"
 
 
 def test_support_vectors_are_those_of_libsvm():
