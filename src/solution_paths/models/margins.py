@@ -33,18 +33,14 @@ BEYOND_ZERO = 1.001  # the end of a path in lam1, relative to the value from whi
 
 
 class Margins(NamedTuple):
-    """Samples, labels -1 and +1, shares of losses, the cost of changing a label, the reading.
-
-    ``inner`` and ``outer`` are the maps of both hinges: of w, and of b, rho+ and r.
-    """
+    """Samples, labels -1 and +1, shares of losses, kappa, the reading, maps of both hinges."""
 
     samples: Samples
     signs: Floats
     shares: Floats
     kappa: float
     reading: Reading
-    inner: tuple[Product, Floats]
-    outer: tuple[Product, Floats]
+    maps: list[tuple[Product, Floats]]
 
     @classmethod
     def of(
@@ -64,27 +60,17 @@ class Margins(NamedTuple):
                 PathWarning,
                 stacklevel=callers_level(),
             )
-        reading, zero = samples.reading("sign", classes, [[1.0, 0.0, 0.0]]), np.zeros(samples.n)
-        inner, outer = (
-            (
-                Product(sp.diags_array(side).tocsr(), samples.X),
-                frozen(np.column_stack([side, *free])),
-            )
-            for side, free in (
-                (signs, (zero, zero + kappa / 2)),
-                (-signs, (zero + kappa, zero - kappa / 2)),
-            )
-        )
-        return cls(samples, signs, shares, kappa, reading, inner, outer)
+        reading, maps = samples.reading("sign", classes, [[1.0, 0.0, 0.0]]), []
+        for side, rho in ((signs, [0.0, kappa / 2]), (-signs, [kappa, -kappa / 2])):  # rho+ and r
+            free = np.column_stack([side, np.tile(rho, (samples.n, 1))])
+            maps.append((Product(sp.diags_array(side).tocsr(), samples.X), frozen(free)))
+        return cls(samples, signs, shares, kappa, reading, maps)
 
     def problem(self, cost: float, lam1: float, lam2: float) -> Problem:
         """Return the problem whose losses have the total weight ``cost``."""
         half, hinges = self.kappa / 2, losses.shortfall(np.ones(self.samples.n), cost * self.shares)
-        groups = [
-            Losses(hinges, *self.inner),
-            Losses(hinges, *self.outer),
-            Losses(penalties.at_least(2, [2 / self.kappa, 0.0]), 0, np.eye(3)[1:]),
-        ]
+        least = Losses(penalties.at_least(2, [2 / self.kappa, 0.0]), 0, np.eye(3)[1:])
+        groups = [*(Losses(hinges, *pair) for pair in self.maps), least]
         price, radius = [0.0, lam1, cost * half - lam1], L1Constraint(0.0, [0.0, 1.0, -1.0])
         return Problem(groups, ridge=lam2, linear=price, constraint=radius)
 

@@ -80,23 +80,20 @@ def pin_twin_svm_path(
     lam, samples = check_number(lam, "lam", least=0), Samples.of(X)
     signs, classes = samples.labels(y, X)
     weights = np.tile(check_sample_weight(sample_weight, X, signs, classes), 2)
-    n, both = samples.n, Repeated(samples.X, 2)
-    planes = np.repeat([-1.0, 1.0], n)  # rows of all samples for each plane
-    in_class = np.tile(signs, 2) == planes
+    n, both, planes = samples.n, Repeated(samples.X, 2), np.repeat([-1.0, 1.0], samples.n)
+    in_class = np.tile(signs, 2) == planes  # of rows of all samples for each plane
 
     def maps(which: np.ndarray) -> tuple[Product, Floats]:
-        chosen = np.flatnonzero(which)
-        take = sp.csr_array(sp.eye_array(2 * n, format="csr")[chosen])
-        free = np.column_stack([planes[chosen] < 0, planes[chosen] > 0]).astype(float)
-        return Product(take, both), frozen(free)
+        free = np.column_stack([planes[which] < 0, planes[which] > 0]).astype(float)
+        return Product(sp.eye_array(2 * n, format="csr")[np.flatnonzero(which)], both), frozen(free)
 
-    own, others = maps(in_class), maps(~in_class)
+    near_maps, away_maps = maps(in_class), maps(~in_class)
 
     def model(t: float) -> Problem:
         shape, cost = (t, C) if vary == "tau" else (tau, t)
         near = losses.squared(np.zeros(n), weights[in_class])
         away = losses.pinball_hinge(np.tile(signs, 2)[~in_class], shape, cost * weights[~in_class])
-        return Problem([Losses(near, *own), Losses(away, *others)], ridge=lam)
+        return Problem([Losses(near, *near_maps), Losses(away, *away_maps)], ridge=lam)
 
     options = between(0.0, 1.0) if vary == "tau" else up_to(C_max, "C_max")
     options |= {"parameter": vary, "callback": callback, "check": check}
