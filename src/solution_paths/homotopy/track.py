@@ -137,9 +137,8 @@ def _move(
     for k in range(0, len(t) - 1, 2):
         length = (t[k + 1, 0] - t[k, 0]) + (t[k + 1, 1] - t[k, 1])
         first, last = entry_at[k], entry_at[k + 1]
-        if length == 0.0 or entry_at[k + 2] - last != last - first:
-            continue
-        if by[k] == 0.0 and by[k + 1] == 0.0:
+        stays = by[k] == 0.0 and by[k + 1] == 0.0
+        if stays or length == 0.0 or entry_at[k + 2] - last != last - first:
             continue
         largest[:] = 0.0
         for e in range(last - first):

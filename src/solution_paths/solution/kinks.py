@@ -23,7 +23,7 @@ from .tolerances import COARSE
 CLEAR_OF_ROUNDING = 8.0  # times the rounding error of a rate
 Flags: TypeAlias = NDArray[np.bool_]
 EPSILON = np.finfo(np.float64).eps
-UNKNOWNS_AT_ONCE = 2**22  # unknowns in memory at once
+UNKNOWNS_AT_ONCE = 2**22  # unknowns or weights in memory at once
 
 
 class _Motion(NamedTuple):
@@ -71,7 +71,7 @@ def kinks(path: RecordedPath) -> Floats:
     """Return the statement's parameters at which w or v turns or jumps, ascending."""
     t = path.points.t
     first = np.flatnonzero(np.diff(t) > DOUBLE * np.abs(t[:-1]))
-    block = max(1, UNKNOWNS_AT_ONCE // max(path.statement.size, path.line.start.features))
+    block = max(1, UNKNOWNS_AT_ONCE // path.statement.solution_size)
     reader, parts, turning_points = _Reader(path), (_Direction(), _Direction()), [np.empty(0)]
     for start in range(0, len(first), block):
         pieces = first[start : start + block]

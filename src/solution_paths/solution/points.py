@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from ..homotopy.tolerances import NEGLIGIBLE, NOISE
 from ..homotopy.track import Track
 from ..validation import Floats
-from .tolerances import ROUNDED
+from .tolerances import LEFT_AT_ZERO
 
 Places = NDArray[np.int64]
 ALL_COLUMNS = slice(None)
 POINTS_SAMPLED = 64  # points at which the largest unknowns are computed
 UNKNOWNS_SAMPLED = 2**17  # unknowns of these points in memory at once
-LEFT_AT_ZERO = 2.0 * ROUNDED  # of the largest unknown: a change below it is rounding
 
 
 @dataclass(frozen=True, eq=False)

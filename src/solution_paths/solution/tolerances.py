@@ -17,6 +17,8 @@ SOURCES.add(__file__)  # compiled code has some of them
 ROUNDED: Final = 2.0**-50
 """Error of a decision or of a value, relative to its absolute terms, each rounded to 2**-53."""
 
+LEFT_AT_ZERO: Final = 2.0 * ROUNDED  # of the largest unknown: a point's zero that changes by less
+
 TIED: Final = SINGULAR
 """Difference of two decisions, margins or residuals that tie, relative to their absolute terms.
 

@@ -26,7 +26,6 @@ from helpers.workflow import (
     edit,
     environment,
     finished,
-    finished_once,
     job_counts,
     only_kinks,
     planned,
@@ -275,9 +274,9 @@ def one_of(folder, pattern):
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory):
+def done(finished_original, tmp_path_factory):
     """Return a folder in which a small suite is finished, and what it found."""
-    folder = finished_once(tmp_path_factory.mktemp("done"))
+    folder = Path(shutil.copytree(finished_original, tmp_path_factory.mktemp("done") / "checkout"))
     return folder, results_of(folder)
 
 
