@@ -21,7 +21,7 @@ RETIRED = {
     "push_before": "response_before",
     "goal_of": "tolerance_of",
     "risen": "diagonal_change",
-    "is_hideable": "can_eliminate",
+    "is_hideable": "is_of_kind",
     "row_unit": "row_sensitivity",
     "let_go": "release_free_variables",
     "made_up_for": "bias_correction",

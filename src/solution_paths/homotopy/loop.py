@@ -17,7 +17,9 @@ from .odometers import advance_odometers, discard_lines, make_due, shift_odomete
 from .ratio import collect, first_exit, is_wall, known_number, largest_unknown, unknown_part
 from .rows import times
 from .state import (
+    CURVED,
     RATE,
+    RIDGED,
     ROWS,
     VALUE,
     VARIABLES,
@@ -25,8 +27,8 @@ from .state import (
     base_in_double,
     base_terms,
     begin,
-    can_eliminate,
     clear_rates,
+    is_of_kind,
     is_variable,
     move,
     number,
@@ -35,10 +37,18 @@ from .state import (
 from .systems.carry import carry, schur_complement
 from .systems.inverse import eliminate, entry_of, factor, factor_twofold, restore, update
 from .systems.solve import coordinate, is_idle, is_singular, respond, solve
-from .tolerances import CAREFUL, CONTRACTION, NEGLIGIBLE, REFINED, RESPONSE, SINGULAR
+from .tolerances import (
+    CAREFUL,
+    CONTRACTION,
+    MANY_ELIMINATED,
+    NEGLIGIBLE,
+    REFINED,
+    RESPONSE,
+    SINGULAR,
+)
 from .twofold import accumulate, add, divide
 
-DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, WALL, LOST, TOUCHING = range(8)
+DONE, MORE_ROOM, UNBOUNDED, CYCLE, DENSER, SWITCH, WALL, LOST, TOUCHING = range(9)
 FALLS, CHANGED, STAYS, AGAIN = range(4)
 REPEATS = 4  # of the same places at the same t
 
@@ -52,13 +62,15 @@ def walk(w, steps):
     DONE, UNBOUNDED (no optimum beyond), CYCLE (ties can't be resolved), LOST (a system can't be
     solved), WALL (a coordinate is at a knot at which the walk stops), TOUCHING (one came to such a
     knot together with another event, and stands still at the end of its segment; told once for the
-    same places), MORE_ROOM (call again with larger arrays) or DENSER (call again without
-    elimination).
+    same places), MORE_ROOM (call again with larger arrays), DENSER (call again without elimination)
+    or SWITCH (call again with another kind of coordinates eliminated).
     """
     now = w.now
     for _ in range(steps):
         if not has_room(w):
             return MORE_ROOM
+        if should_switch(w):
+            return SWITCH
 
         # 1. The point and its rate. 2. The first coordinate that leaves its place.
         left, left_low = add(now.way * now.end, 0.0, -now.way * now.t, -now.way * now.t_low)
@@ -114,11 +126,28 @@ def has_room(w):
     unknowns = now.solved + now.eliminated
     return (
         now.solved + 4 <= len(w.solved)
+        and (now.eliminates == 0 or now.eliminated + 4 <= len(w.eliminated))
         and now.nodes + 4 <= len(w.node)
         and now.events + 4 * w.map.N + 4 <= len(w.event)
         and now.entries + 2 * unknowns + 8 <= len(w.entry)
         and now.seen + 2 <= len(w.seen_keys)
     )
+
+
+@lean
+def should_switch(w):
+    """Tell whether another kind, or one at all, is to be eliminated.
+
+    To eliminate the other kind leaves a system of half the size, or less.
+    """
+    now, other, count = w.now, CURVED + RIDGED - w.now.eliminates, 0
+    if now.eliminates == 0:
+        return 0 < now.retry <= now.solved
+    if now.solved < MANY_ELIMINATED + 2 * now.eliminated:
+        return False
+    for a in range(now.solved):
+        count += is_of_kind(w, w.solved[a], other)
+    return count >= MANY_ELIMINATED + 2 * now.eliminated
 
 
 @lean
@@ -388,7 +417,7 @@ def update_system(w):
     update(w)
     for g in range(now.changing):
         x = w.changed[g]
-        if w.slot[x] >= 0 and can_eliminate(w, x):
+        if w.slot[x] >= 0 and is_of_kind(w, x, now.eliminates):
             eliminate(w, x)
     return True
 

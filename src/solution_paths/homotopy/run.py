@@ -17,6 +17,7 @@ from .graphs import Tabled
 from .operations import NOTE, PREPARE, PRESENT, PUT, RESTART, WALK, operate
 from .state import CURVED, RATE, RIDGED, Graph, Map, Numbers, Walk
 from .statement import ParametricKKT
+from .tolerances import MANY_ELIMINATED
 from .track import Track
 from .walls import JumpGraphs
 
@@ -30,7 +31,6 @@ MOST_STEPS = 1_000_000  # steps of a walk, at most
 SPARE_STEPS = 16  # steps for which memory is allocated ahead
 SPARE_NODES = 512  # points for which memory is allocated ahead
 INITIAL_UNKNOWNS = 128  # unknowns for which memory is allocated at the start
-MANY_VARIABLES = 30  # variables from which on it pays to eliminate them
 
 
 class Unlimited(PathError):
@@ -58,14 +58,25 @@ class Unlimited(PathError):
 class _Tables(NamedTuple):
     """Map and graphs of walks, which only read them.
 
-    ``eliminates`` is the kind of eliminated coordinates, ``solved`` (N, P) tells at which places a
-    coordinate is in the inverse.
+    ``known`` (N, P) tells at which places an equation alone gives the unknown, ``pivots`` for each
+    kind at which a coordinate can be eliminated.
     """
 
     map: Map
     graph: Graph
-    eliminates: int
-    solved: NDArray[np.bool_]
+    known: NDArray[np.bool_]
+    pivots: list[NDArray[np.bool_]]
+
+    def numbers(self, place: Places, kind: int) -> tuple[int, int]:
+        """Return the numbers of unknown and of eliminated coordinates if a kind is eliminated."""
+        each = np.arange(len(place))
+        eliminated = np.count_nonzero(self.pivots[kind][each, place])
+        return np.count_nonzero(~self.known[each, place]), eliminated
+
+    def kind(self, place: Places) -> int:
+        """Return the kind of which more coordinates can be eliminated; 0 if there is none."""
+        possible = [kind for kind in (RIDGED, CURVED) if self.pivots[kind].any()]
+        return max(possible, key=lambda kind: self.numbers(place, kind)[1], default=0)
 
 
 class Spare(NamedTuple):
@@ -130,10 +141,10 @@ class Homotopy:
             if spare is None
             else memory.cleared(spare.walk, *arguments)
         )
-        now.eliminates = tables.eliminates
+        now.eliminates = tables.kind(self.start)
         if statement.widening is not None:
             self.walk.sign[self.walk.map.weights :] = -statement.widening
-        self._make_room(int(tables.solved[np.arange(len(place)), self.start].sum()))
+        self._make_room()
         self.values = np.empty(len(place))
         shrank = self.solve(PREPARE, out=self.values)
         self.regular = bool(shrank and np.isfinite(self.values).all())
@@ -205,10 +216,14 @@ class Homotopy:
 
     def grow_memory(self, ending: int) -> None:
         """Enlarge the memory for more steps, after the result ``ending`` of the loop."""
+        now = self.walk.now
         if ending == loop.DENSER:
-            self.walk.now.eliminates = 0  # elimination squares the condition
+            now.eliminates = 0  # elimination squares the condition
+            now.retry = max(2 * (now.solved + now.eliminated), MANY_ELIMINATED)
+        elif ending == loop.SWITCH:
+            now.eliminates = self._tables.kind(self.place)
         self._make_room()
-        if ending == loop.DENSER:
+        if ending in (loop.DENSER, loop.SWITCH):
             operate(self.walk, PREPARE, out=self.values)
 
     def solve(self, operation: int, **options: Any) -> bool:
@@ -267,7 +282,8 @@ class Homotopy:
         now: Any = room.now
         np.copyto(now.base.base, vars(self.walk)["now"].base.base)
         other.walk = altered(room, map=tables.map, graph=tables.graph)
-        other.graphs, other.start, other.origin = graphs, place.astype(np.int64), origin
+        other._tables, other.graphs, other.origin = tables, graphs, origin
+        other.start = place.astype(np.int64)
         other._span = 0.0, end
         other.walk.place[:] = place
         now.end, now.way, now.pending = end, np.sign(end), -1
@@ -279,7 +295,7 @@ class Homotopy:
         """Walk to the first breakpoint; None: there is none before the end."""
         while self.walk.now.nodes < 2:
             ending = operate(self.walk, WALK, 1)
-            if ending not in (loop.DONE, loop.MORE_ROOM, loop.DENSER):
+            if ending not in (loop.DONE, loop.MORE_ROOM, loop.DENSER, loop.SWITCH):
                 return None
             self.grow_memory(ending)
         now = self.walk.now
@@ -328,20 +344,16 @@ class Homotopy:
         if not self.solve(NOTE):
             raise np.linalg.LinAlgError("the system after a jump can't be solved")
 
-    def _make_room(self, at_start: int | None = None) -> None:
-        """Enlarge arrays for a few more steps, or for so many unknowns at the start."""
-        w, now = self.walk, self.walk.now
-        unknown = int((w.known == 0).sum()) if at_start is None else at_start
-        most = now.solved if now.eliminates and at_start is None else unknown
-        eliminated = (0, w.map.n, w.map.p)[now.eliminates]
-        N = len(w.place)
-        initial = (
-            min(INITIAL_UNKNOWNS, N + 4) if eliminated <= INITIAL_UNKNOWNS**2 else 0
-        )  # blocks are as wide as what is eliminated
-        present = memory.room(w)
+    def _make_room(self) -> None:
+        """Enlarge arrays for a few more steps."""
+        w, now, present = self.walk, self.walk.now, memory.room(self.walk)
+        unknown, eliminated = self._tables.numbers(w.place, now.eliminates)
+        solved, eliminated = max(now.solved, unknown - eliminated), max(now.eliminated, eliminated)
+        most, N = (0, w.map.n + 4, w.map.p + 4)[now.eliminates], len(w.place)
+        initial = min(INITIAL_UNKNOWNS, N + 4) if most <= INITIAL_UNKNOWNS**2 else 0
         sizes = {
-            "cap": _grown(present["cap"], max(most + SPARE_STEPS, initial), N + 4),
-            "eliminated": eliminated,
+            "cap": _grown(present["cap"], max(solved + SPARE_STEPS, initial), N + 4),
+            "eliminated": min(_grown(present["eliminated"], eliminated + SPARE_STEPS), most),
             "nodes": _grown(present["nodes"], now.nodes + SPARE_NODES),
             "events": _grown(present["events"], now.events + 4 * N + SPARE_NODES),
             "entries": _grown(
@@ -390,29 +402,20 @@ def _grown(size: int, needed: int, most: int | None = None) -> int:
     return grown if most is None else min(max(grown, needed), max(most, needed))
 
 
-def _eliminated(
-    statement: ParametricKKT, graphs: Tabled, face: str
-) -> tuple[int, NDArray[np.bool_]]:
-    """Return the kind of eliminated coordinates, and their places: see `state.can_eliminate`."""
-    (n, p), places = statement.rows_and_variables, np.arange(graphs.curvature.shape[1])
-    if statement.gram is not None or face == "saddle":
-        return 0, np.zeros(graphs.curvature.shape, dtype=bool)
-    curved = graphs.curvature > 0.0
-    curved[n:] = False
-    unlimited = np.isneginf(graphs.lower[..., 0]) & np.isposinf(graphs.upper[..., 0])
-    ridged = unlimited & graphs.exists & (places % 2 == 0)
-    ridged[:n] = ridged[n + p :] = False
-    ridged[n : n + p] &= statement.ridge[:, None] > 0.0
-    few = ridged.any(axis=1).sum() < MANY_VARIABLES
-    if curved.any():
-        return CURVED, curved
-    return (0, curved) if few or statement.constrained else (RIDGED, ridged)
+def _pivots(statement: ParametricKKT, graphs: Tabled, face: str) -> list[NDArray[np.bool_]]:
+    """Tell for each kind at which places coordinates can be eliminated: see `state.CURVED`."""
+    (n, p), even = statement.rows_and_variables, np.arange(graphs.curvature.shape[1]) % 2 == 0
+    none, curved, ridged = (np.zeros(graphs.curvature.shape, dtype=bool) for _ in range(3))
+    if statement.gram is None and face != "saddle":
+        curved[:n] = graphs.curvature[:n] > 0.0
+        if np.count_nonzero(statement.ridge > 0.0) >= MANY_ELIMINATED:
+            ridged[n : n + p] = graphs.exists[n : n + p] & even & (statement.ridge > 0.0)[:, None]
+    return [none, curved, ridged]
 
 
 def _tables(statement: ParametricKKT, graphs: Tabled, face: str) -> _Tables:
     """Return map and graphs in the form that the loop reads."""
     known = _known(statement, graphs)
-    eliminates, eliminated = _eliminated(statement, graphs, face)
     graph = Graph(
         graphs.equation,
         graphs.lower,
@@ -422,7 +425,7 @@ def _tables(statement: ParametricKKT, graphs: Tabled, face: str) -> _Tables:
         graphs.still.astype(np.int8),
     )
     given = _map(statement, graphs, known)
-    return _Tables(given, graph, eliminates, ~(known | eliminated))
+    return _Tables(given, graph, known, _pivots(statement, graphs, face))
 
 
 def _known(statement: ParametricKKT, graphs: Tabled) -> NDArray[np.bool_]:

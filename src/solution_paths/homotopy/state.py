@@ -28,7 +28,9 @@ from .tolerances import ODOMETER_BLOCK
 from .twofold import accumulate, axpy, normalise, scaled_add, scaled_add_sizes
 
 NEVER, ALWAYS = np.inf, -np.inf
-CURVED, RIDGED = 1, 2  # eliminated coordinates: rows on curved segments, variables with a ridge
+# Coordinates that the pivots of their equations can eliminate: rows on curved segments, or
+# variables with a ridge that aren't at knots.
+CURVED, RIDGED = 1, 2
 ROWS, VARIABLES = 0, 1  # sides of the map
 WALL_MARK = 2  # of a knot at which the walk stops, in place of 1 for a hollow one
 VALUE, RATE = 0, 1  # orders: a number at t, and its rate
@@ -104,6 +106,7 @@ class Numbers:
     eliminated: int  # coordinates that are eliminated from it
     twofold: int  # whether the inverse is in twofold precision
     eliminates: int  # 0, `CURVED` (rows on curved segments) or `RIDGED` (variables)
+    retry: int  # unknowns from which on elimination that failed is tried again; 0: it never did
     pending: int  # a coordinate that entered a singular system, until another one leaves; or -1
     changing: int  # entries of `changed`
     unknowns: int  # entries of `unknown`
@@ -298,16 +301,11 @@ def diagonal(w, i, place):
 
 
 @inline
-def can_eliminate(w, i):
-    """Tell whether an unknown coordinate may be eliminated by the pivot of its equation.
-
-    These are rows on curved segments, or variables with a ridge and without limits.
-    """
-    if w.now.eliminates == RIDGED:
-        limits = w.limit[i]
-        pivot = is_variable(w, i) and w.map.ridge[i - w.map.n] > 0.0
-        return pivot and limits[0] == -np.inf and limits[2] == np.inf
-    return w.now.eliminates == CURVED and i < w.map.n and w.place[i] % 2 == 0
+def is_of_kind(w, i, kind):
+    """Tell whether an unknown coordinate has a pivot and is of a kind: see `CURVED`."""
+    if kind == RIDGED:
+        return is_variable(w, i) and w.map.ridge[i - w.map.n] > 0.0 and w.place[i] % 2 == 0
+    return kind == CURVED and i < w.map.n and w.place[i] % 2 == 0
 
 
 @inline

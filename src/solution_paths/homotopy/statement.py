@@ -31,7 +31,7 @@ from .twofold import weighted_squares
 from .units import Units
 
 Array = NDArray[np.float64]
-GRAM_VARIABLES = 2_000  # variables whose Gram matrix always fits into memory
+GRAM_VARIABLES = 2_000  # variables whose Gram matrix fits into memory
 WIDE_RATIO = 4  # variables over losses, from which on the Gram matrix of variables costs more
 DUAL_FEATURES = 500  # features from which on a Gram matrix of samples pays: its entries are rounded
 SPARSE_SHARE = 0.25  # share of nonzero entries below which CSR is worth its indices
@@ -213,9 +213,9 @@ def read(line: Line, face: str = "auto") -> ParametricKKT:
         "dual" eliminates the weights where they have a ridge alone; by default with a kernel
         without a factor, and for at least `DUAL_FEATURES` features and `WIDE_RATIO` times as many
         as losses. "primal" eliminates the duals of losses that are parabolas, beside piecewise
-        linear penalties; by default for no more variables than losses, or than `WIDE_RATIO` times
-        the losses and `GRAM_VARIABLES`. "saddle" eliminates nothing, nor do the others where it is
-        impossible.
+        linear penalties; by default for no more variables than losses or, without a ridge, than
+        `WIDE_RATIO` times the losses and `GRAM_VARIABLES`. "saddle" eliminates nothing, nor do the
+        others where it is impossible.
     """
     problem = line.start
     d, free = problem.features, problem.n_free
@@ -226,7 +226,8 @@ def read(line: Line, face: str = "auto") -> ParametricKKT:
         rows = _below([group.X for group in problem.losses], problem.kernel is None)
     columns = np.vstack([dense(group.free) for group in problem.losses])
     n = rows.shape[0]
-    few = not sp.issparse(rows) and d + free <= max(n, min(GRAM_VARIABLES, WIDE_RATIO * n))
+    most = n if problem.ridge > 0 else max(n, min(GRAM_VARIABLES, WIDE_RATIO * n))
+    few = not sp.issparse(rows) and d + free <= most
     if face == "primal" or (face == "auto" and few):
         statement = _primal(line, rows, columns)
         if statement is not None:

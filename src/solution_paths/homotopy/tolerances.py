@@ -72,6 +72,7 @@ ROUND_DOWN: Final = 2.0 - ROUND_UP
 # For speed.
 SMALL_SYSTEM: Final = 64  # unknowns up to which all is solved to rounding
 KEPT: Final = 2.0**-4  # of `CARRIED`: error up to which a point is kept while rates are solved for
+MANY_ELIMINATED: Final = 30  # coordinates from which on it pays to eliminate them
 CAREFUL: Final = 16  # responses solved to rounding after a doubtful decision: doubts come together
 ODOMETER_BLOCK: Final = 64  # coordinates whose odometers are compared together
 LOST_STEP: Final = 2.0**-30  # of an odometer's reading: shorter usual steps are lost in rounding
@@ -80,6 +81,7 @@ LOOK_GROWTH: Final = 8.0  # factor by which that distance then grows
 SPEED: Final = (
     "SMALL_SYSTEM",
     "KEPT",
+    "MANY_ELIMINATED",
     "CAREFUL",
     "ODOMETER_BLOCK",
     "LOST_STEP",

@@ -72,12 +72,8 @@ def elastic_path(
 
     scale = IN_INVERSE if vary == "lam2" else None
     # The saddle keeps w as unknowns: with small ridges rounding of the large duals would change w.
-    options: dict[str, Any] = {
-        "parameter": vary,
-        "reading": reading,
-        "scale": scale,
-        "face": "saddle",
-    }
+    face = "saddle" if vary == "lam2" and free and radius is None else "auto"
+    options: dict[str, Any] = {"parameter": vary, "reading": reading, "scale": scale, "face": face}
     return model_path(model, **ends, **options, callback=callback, check=check)
 
 

@@ -16,9 +16,9 @@ from solution_paths.homotopy.graphs import tables
 from solution_paths.homotopy.moving import Twofold
 from solution_paths.homotopy.operations import WALK
 from solution_paths.homotopy.start import Misfit
-from solution_paths.homotopy.state import RIDGED
+from solution_paths.homotopy.state import CURVED, RIDGED
 from solution_paths.homotopy.statement import read
-from solution_paths.homotopy.tolerances import SMALL_SYSTEM
+from solution_paths.homotopy.tolerances import MANY_ELIMINATED, SMALL_SYSTEM
 from solution_paths.homotopy.twofold import weighted_squares
 from solution_paths.problem import Losses, Problem, along, losses, penalties, pieces
 from solution_paths.solution import follow
@@ -202,7 +202,7 @@ def test_lazy_evaluation_changes_no_event(name):
 
 
 def ridged(name):
-    """Return a model whose weights have a ridge and nothing else, with losses without curvature."""
+    """Return a model whose weights have a ridge, with losses without curvature."""
     n = len(models.Y)
     column = np.ones((n, 1))
     return {
@@ -214,6 +214,8 @@ def ridged(name):
             0.02,
             3.0,
         ),
+        "l1": (lambda t: models.drsvm(models.X, models.Y, t, 0.1), 0.001, 0.5),
+        "l1 constraint": (lambda t: models.drlad(models.X, models.U, t, 0.1), 0.01, 1.0),
         "two columns alike": (
             lambda t: Problem(
                 Losses(
@@ -228,12 +230,13 @@ def ridged(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["SVM", "pinball SVM", "SVR in eps", "no bias", "two columns alike"]
+    "name",
+    ["SVM", "pinball SVM", "SVR in eps", "no bias", "l1", "l1 constraint", "two columns alike"],
 )
 def test_eliminated_weights_change_no_event(name, monkeypatch):
     model, t0, t1 = ridged(name)
     plain = walked(model, t0, t1)
-    monkeypatch.setattr(run, "MANY_VARIABLES", 1)
+    monkeypatch.setattr(run, "MANY_ELIMINATED", 1)
     line = along(model, t0, t1)
     assert follow._homotopy_at_start(line, read(line), "auto").walk.now.eliminates == RIDGED
     for before in (None, solve_afresh, look_at_all):
@@ -242,6 +245,55 @@ def test_eliminated_weights_change_no_event(name, monkeypatch):
         np.testing.assert_array_equal(path.track.events, plain.track.events)
         np.testing.assert_allclose(path.unknowns, plain.unknowns, rtol=1e-15, atol=1e-15)
     assert_optimal(model, path)
+
+
+@pytest.mark.parametrize("ends", [(20.0, 0.02), (0.02, 20.0)], ids=str)
+@pytest.mark.parametrize("loss", [losses.squared, losses.huber, losses.absolute])
+def test_what_is_more_is_eliminated(loss, ends, monkeypatch):
+    """Few rows on curved segments, and many weights that are zero for a large penalty alone."""
+    r = np.random.default_rng(3)
+    X, u = r.normal(size=(40, 200)), r.normal(size=40)
+    lost = loss(u, 0.5) if loss is losses.huber else loss(u)
+
+    def model(t):
+        return Problem(Losses(lost, X, 1.0), penalties.l1(200, t), ridge=0.5)
+
+    sizes, grow_memory = [], run.Homotopy.grow_memory
+
+    def noted(homotopy, ending):
+        grow_memory(homotopy, ending)
+        if ending == loop.SWITCH:
+            sizes.append((homotopy.walk.now.eliminates, homotopy.walk.now.solved))
+
+    plain = walked(model, *ends, face="saddle")
+    monkeypatch.setattr(run.Homotopy, "grow_memory", noted)
+    path = walked(model, *ends)
+    assert path.statement.face == "saddle"
+    if loss is losses.squared:  # others have more straight segments
+        assert (RIDGED if ends[0] > ends[1] else CURVED) in [kind for kind, _ in sizes]
+    assert all(solved <= 45 for _, solved in sizes)
+    np.testing.assert_allclose(path.t, plain.t, rtol=1e-15, atol=1e-15)
+    np.testing.assert_array_equal(path.track.events, plain.track.events)
+    np.testing.assert_allclose(path.unknowns, plain.unknowns, rtol=1e-15, atol=1e-15)
+    assert_optimal(model, path, count=3)
+
+
+def test_elimination_that_failed_is_tried_again():
+    """Once the system has twice as many unknowns."""
+    r = np.random.default_rng(3)
+    X, y = r.normal(size=(40, 200)), np.where(r.normal(size=40) > 0, 1.0, -1.0)
+    line = along(lambda t: models.drsvm(X, y, t, 0.5), 0.3, 0.001)
+    tracks = []
+    for fails in (False, True):
+        homotopy = follow._homotopy_at_start(line, read(line), "auto")
+        if fails:
+            homotopy.grow_memory(loop.DENSER)
+            assert homotopy.walk.now.eliminates == 0
+            assert homotopy.walk.now.retry >= MANY_ELIMINATED
+        tracks.append(homotopy.run())
+        assert homotopy.walk.now.eliminates == RIDGED
+    np.testing.assert_array_equal(tracks[0].events, tracks[1].events)
+    np.testing.assert_allclose(tracks[0].t, tracks[1].t, rtol=1e-12)
 
 
 def test_nothing_is_eliminated_where_that_costs_accuracy(monkeypatch):
@@ -260,7 +312,7 @@ def test_nothing_is_eliminated_where_that_costs_accuracy(monkeypatch):
         endings.append(ending)
         before(homotopy, ending)
 
-    monkeypatch.setattr(run, "MANY_VARIABLES", 1)
+    monkeypatch.setattr(run, "MANY_ELIMINATED", 1)
     monkeypatch.setattr(run.Homotopy, "grow_memory", noted)
     path = walked(model, 0.5, 1.5)
     assert loop.DENSER in endings
@@ -311,6 +363,8 @@ PATHS = {
     "pinball": lambda X, u, y: (lambda t: models.pinball_svm(X, y, 1.0, t), 0.0, 1.0),
     "quantile": lambda X, u, y: (lambda t: models.quantile_regression(X, u, t), 0.11, 0.89),
     "l1 constraint": lambda X, u, y: (lambda t: models.drlad(X, u, t), 0.05, 1.0),
+    "l1 constraint and ridge": lambda X, u, y: (lambda t: models.drlad(X, u, t, 0.1), 0.05, 1.0),
+    "l1 and ridge": lambda X, u, y: (lambda t: models.drsvm(X, y, t, 0.1), 1.0, 0.01),
     "one weight": lambda X, u, y: (lambda t: models.svm(X, y, np.r_[t, np.ones(len(y) - 1)]), 0, 1),
 }
 KINDS = (
@@ -333,10 +387,20 @@ def test_degenerate_data(name, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    "name", ["SVR in C", "SVR in eps", "SVM", "one cost", "pinball", "one weight"]
+    "name",
+    [
+        "SVR in C",
+        "SVR in eps",
+        "SVM",
+        "one cost",
+        "pinball",
+        "one weight",
+        "l1 and ridge",
+        "l1 constraint and ridge",
+    ],
 )
 def test_degenerate_data_with_eliminated_weights(name, kind, monkeypatch):
-    monkeypatch.setattr(run, "MANY_VARIABLES", 1)
+    monkeypatch.setattr(run, "MANY_ELIMINATED", 1)
     model, t0, t1 = PATHS[name](*degenerate(kind, KINDS.index(kind)))
     assert_optimal(model, walked(model, t0, t1), count=4)
 

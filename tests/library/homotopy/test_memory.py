@@ -14,6 +14,7 @@ from helpers.walks import walked
 from solution_paths.homotopy import loop, memory
 from solution_paths.homotopy.operations import WALK, operate
 from solution_paths.homotopy.run import Homotopy
+from solution_paths.homotopy.state import RIDGED
 from solution_paths.homotopy.statement import read
 from solution_paths.homotopy.tolerances import BLUR
 from solution_paths.problem import Losses, Problem, along, losses, penalties
@@ -30,6 +31,8 @@ def least_sizes(w):
     now, sizes = w.now, memory.room(w)
     used = {"cap": now.solved, "nodes": now.nodes, "events": now.events, "entries": now.entries}
     used["seen"] = now.seen
+    if now.eliminates == RIDGED:
+        used["eliminated"] = now.eliminated
     assert loop.has_room.py_func(w)
     for name in used:
 
@@ -58,7 +61,7 @@ def with_guards(w, sizes):
 def run_in_little_room(self, callback=None, enough=np.inf):
     """Stand in for `Homotopy.run`: before each step there is just room for one."""
     ending = loop.MORE_ROOM
-    while ending in (loop.MORE_ROOM, loop.DENSER):
+    while ending in (loop.MORE_ROOM, loop.DENSER, loop.SWITCH):
         self.grow_memory(ending)
         self.walk, behind = with_guards(self.walk, least_sizes(self.walk))
         ending = operate(self.walk, WALK, 1)
@@ -83,11 +86,19 @@ def degenerate_svm():
     return lambda C: models.svm(X, y, C), 0.01, 5.0
 
 
+def wide_elastic_net():
+    """Return an elastic net whose weights are eliminated once they are more than rows."""
+    r = np.random.default_rng(2)
+    X, y = r.normal(size=(5, 60)), r.normal(size=5)
+    return lambda lam: models.elastic_net(X, y, lam, 0.5), 5.0, 0.1
+
+
 # By default all others are walked on the saddle face, too.
 PRIMAL = ("lasso", "elastic net", "l1 lasso, no bias")
 WALKS = {name: (own, "auto") for name, own in models.EXAMPLES.items()}
 WALKS |= {f"{name}, saddle": (models.EXAMPLES[name], "saddle") for name in PRIMAL}
 WALKS |= {
+    "wide elastic net": (wide_elastic_net(), "auto"),
     "lasso of twins": (degenerate_lasso(), "auto"),
     "lasso of twins, saddle": (degenerate_lasso(), "saddle"),
     "SVM of triplets": (degenerate_svm(), "auto"),

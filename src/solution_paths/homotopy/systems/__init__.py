@@ -10,11 +10,11 @@ segment q z + a = q p - s. Rows on straight segments and variables at knots are 
 are the unknowns of M = H_UU + D, where D is 0 for a row at a knot, 1/q for a row on a curved
 segment, -q for a variable.
 
-Without a Gram matrix this is the saddle face; rows on curved segments are eliminated from M, or
-variables that have a ridge and no limits where there are many. In the dual face weights have been
-eliminated, and gram is that of the samples. In the primal face duals of quadratic losses have been:
-gram is that of the features, in two parts, and a row is a feature whose "dual" is its weight, on
-the graph of the penalty's conjugate.
+Without a Gram matrix this is the saddle face, and one kind of coordinates, that of which there are
+more, is eliminated from M: rows on curved segments, or variables with a ridge that aren't at knots.
+In the dual face weights have been eliminated, and gram is that of the samples. In the primal face
+duals of quadratic losses have been: gram is that of the features, in two parts, and a row is a
+feature whose "dual" is its weight, on the graph of the penalty's conjugate.
 
 M is regular whenever the homotopy solves it. Its inverse, in double precision, serves iterative
 refinement alone: residuals come from the data in twofold precision, so the contraction of the

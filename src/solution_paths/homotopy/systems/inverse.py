@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..compiled import inline, lean
 from ..rows import entry_in
-from ..state import can_eliminate, couples, diagonal, factors, inverse_pivot
+from ..state import couples, diagonal, factors, inverse_pivot, is_of_kind
 from ..tolerances import REFINED
 from ..twofold import add, axpy, copy, divide, dot, multiply, scaled_add
 
@@ -128,7 +128,7 @@ def factor(w):
     for i in range(m.N):
         w.slot[i] = -1
     for i in range(m.N):
-        if not w.known[i] and can_eliminate(w, i):
+        if not w.known[i] and is_of_kind(w, i, now.eliminates):
             w.eliminated[now.eliminated], w.slot[i] = i, -2 - now.eliminated
             now.eliminated += 1
     for i in range(m.N):
