@@ -26,6 +26,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # name: function, options, sizes (n, d, share of entries that aren't zero)
 LINEAR = [(1_000, 10, 1.0), (1_000, 100, 1.0), (10_000, 10, 1.0)]
 WIDE = [(200, 10_000, 1.0), (10_000, 10_000, 1e-3)]
+GENES = [(60, 2_000, 1.0), (200, 2_000, 1.0)]
 SQUARE = [(250, 10, 1.0), (500, 10, 1.0), (1_000, 10, 1.0)]
 ROWS = {
     "SVM": ("svm_path", {}, [*LINEAR, (50_000, 10, 1.0)]),
@@ -34,7 +35,9 @@ ROWS = {
     "l1 SVM": ("l1_svm_path", {}, LINEAR),
     "robust SVM": ("outlier_svm_path", {"C": 1.0}, [*LINEAR[:2]]),
     "lasso": ("lasso_path", {}, [*LINEAR, (10_000, 100, 1.0), *WIDE]),
-    "elastic net": ("elastic_net_path", {"lam2": 1.0}, [*LINEAR[:2], (200, 2_000, 1.0)]),
+    "elastic net": ("elastic_net_path", {"lam2": 1.0}, [*LINEAR[:2], *GENES]),
+    "elastic net, SVM": ("drsvm_path", {"lam2": 0.1}, [*LINEAR, *GENES]),
+    "elastic net, LAD": ("drlad_path", {"lam2": 0.1}, [*LINEAR, *GENES]),
     "LAD lasso": ("rlad_path", {}, LINEAR),
     "SVR, rbf kernel": ("svr_path", {"kernel": "rbf"}, SQUARE),
     "quantiles": ("quantile_regression_path", {}, [*LINEAR, (100_000, 10, 1.0)]),
@@ -42,7 +45,7 @@ ROWS = {
     "logistic": ("logistic_path", {"lam_min": 1.0}, LINEAR),
 }
 REGRESSIONS = {"lasso_path", "elastic_net_path", "rlad_path", "svr_path", "kernel_quantile_path"}
-REGRESSIONS |= {"quantile_regression_path"}
+REGRESSIONS |= {"quantile_regression_path", "drlad_path"}
 
 
 def data(function: str, n: int, d: int, share: float):
