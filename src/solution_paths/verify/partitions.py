@@ -12,8 +12,9 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import qr, solve_triangular
+from scipy.linalg import qr
 
 from ..problem import Pieces
 from ..problem.branches import Branches, Partition
@@ -23,6 +24,8 @@ NEAR_THRESHOLD = 1e-9  # of the values' unit: nearer values count as at a knot o
 MOST_WALLS = 6  # values at thresholds, at most, all of whose partitions are examined
 NULL_EIGENVALUE = 1e-10  # of the largest eigenvalue: smaller ones count as zero
 OUT_OF_BOX = 1e-7  # of the range of slopes
+LP_TOLERANCE = 1e-9  # of the linear programme, in the same unit
+INDEPENDENT = 2.0**-46  # squared sine of the angle to others' rows, below which a row is of none
 Places = NDArray[np.int64]
 
 
@@ -173,8 +176,8 @@ class _Boxes(NamedTuple):
         return np.where(inside.any(axis=0), inside.argmax(axis=0), -1)
 
 
-def _null_space(A: Floats) -> Floats:
-    """Return an orthonormal basis N (k, q) of the d with A'd = 0, to within rounding.
+def _range(A: Floats) -> Floats:
+    """Return an orthonormal basis Q (k, r) of the columns of A, to within rounding.
 
     A (k, m) is a matrix of rows, or symmetric and positive semidefinite.
     """
@@ -185,10 +188,9 @@ def _null_space(A: Floats) -> Floats:
     R, order = qr((A / length[:, None]).T, mode="r", pivoting=True, check_finite=False)
     size, least = np.abs(np.diag(R)), NULL_EIGENVALUE if symmetric else np.sqrt(NULL_EIGENVALUE)
     rank = int((size > least * size.max(initial=1e-300)).sum())
-    N = np.empty((len(A), len(A) - rank))
-    N[order[:rank]] = solve_triangular(R[:rank, :rank], -R[:rank, rank:], check_finite=False)
-    N[order[rank:]] = np.eye(len(A) - rank)
-    return np.asarray(qr(N / length[:, None], mode="economic", check_finite=False)[0])
+    columns = np.empty((len(A), rank))
+    columns[order] = R[:rank].T
+    return np.asarray(qr(columns * length[:, None], mode="economic", check_finite=False)[0])
 
 
 def _is_symmetric(A: Floats) -> bool:
@@ -198,52 +200,70 @@ def _is_symmetric(A: Floats) -> bool:
 class BoxTest:
     """Tests of boxes of changes d of duals that keep all values: A'd = 0, with their rows A (k, m).
 
-    Samples with equal rows are one whose change is the sum of theirs. A linear programme has the
-    unknowns v, where N v are these sums.
+    Samples with equal rows are one whose change is the sum of theirs. A linear programme has these
+    sums as unknowns, but for those that are independent of all others, which are zero.
     """
 
     def __init__(self, A: Floats):
         numbers: dict[bytes, int] = {}
         self.group = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in A], int)
         _, first = np.unique(self.group, return_index=True)
-        N = _null_space(A[np.ix_(first, first)] if _is_symmetric(A) else A[first])
-        self.N = np.concatenate([N, -N])
-        self.moves = np.abs(self.N).max(axis=1, initial=0.0) > np.sqrt(np.finfo(float).eps)
+        Q = _range(A[np.ix_(first, first)] if _is_symmetric(A) else A[first])
+        self.moves = (Q * Q).sum(axis=1) < 1.0 - INDEPENDENT
+        rank = Q.shape[1] - np.count_nonzero(~self.moves)
+        basis = qr(Q[self.moves], mode="economic", pivoting=True, check_finite=False)[0]
+        self.equations = np.asarray(basis)[:, : max(rank, 0)].T
 
     def __call__(self, low: Floats, high: Floats) -> bool:
         """Tell whether low <= d <= high for some d."""
-        if ((low <= 0) & (high >= 0)).all():  # d = 0: most boxes hold it
-            return True
         return self.until((low, high), (low, high)) > 0.0
 
     def until(self, begin: tuple[Floats, Floats], end: tuple[Floats, Floats]) -> float:
         """Return the share of the way from one box to another up to which some d is in the box."""
         side, last = (
-            np.concatenate([np.bincount(self.group, bounds) for bounds in (high, -low)])
+            np.array([np.bincount(self.group, bounds) for bounds in (high, -low)])
             for low, high in (begin, end)
         )
         bounded = np.isfinite(side) & np.isfinite(last)
-        N, moves, side, last = (of[bounded] for of in (self.N, self.moves, side, last))
-        if (side[~moves] < 0.0).any():
+        side, change = np.where(bounded, side, np.inf), np.where(bounded, last, 0.0)
+        change -= np.where(bounded, side, 0.0)
+        fixed, slope = side[:, ~self.moves], change[:, ~self.moves]
+        if (fixed < 0.0).any():
             return 0.0
-        falls = ~moves & (last < 0.0)
-        share = float((side[falls] / (side[falls] - last[falls])).min(initial=1.0))
-        if not moves.any():
+        falls = fixed + slope < 0.0
+        share = float((fixed[falls] / -slope[falls]).min(initial=1.0))
+        if not self.moves.any():
             return share
-        return self._last(N[moves], side[moves], (last - side)[moves], share)
+        side, change = side[:, self.moves], change[:, self.moves]
+        if not self._holds(side):
+            return 0.0
+        if not change.any() or self._holds(side + share * change):
+            return share
+        return self._last(side, change, share)
 
-    def _last(self, N: Floats, side: Floats, change: Floats, share: float) -> float:
-        """Return the largest share with N v <= side + share * change for some v.
+    def _holds(self, side: Floats) -> bool:
+        """Tell whether -side[1] <= d <= side[0] for some d."""
+        return bool((side >= 0.0).all()) or self._last(side, np.zeros_like(side), 1.0) > 0.0
 
-        It is zero if there is no v for a share of zero.
+    def _last(self, side: Floats, change: Floats, share: float) -> float:
+        """Return the largest s <= share with -side[1] - s change[1] <= d <= side[0] + s change[0].
+
+        For some d; it is zero if there is none.
         """
         from scipy.optimize import linprog  # takes a while to import
 
-        none, zero = np.zeros_like(N), np.zeros((len(N), 1))
+        upper, lower = (np.flatnonzero(rates) for rates in change)
+        bounds = np.array([-side[1], side[0]]).T
+        bounds[upper, 1], bounds[lower, 0] = np.inf, -np.inf
+        unit = sp.eye_array(len(bounds), format="csr")
+        rates = np.r_[change[0, upper], change[1, lower]]
         result = linprog(
-            np.append(np.zeros(2 * N.shape[1]), -1.0),
-            A_ub=np.block([[N, none, zero], [none, N, -change[:, None]]]),
-            b_ub=np.tile(side, 2),
-            bounds=[*[(None, None)] * (2 * N.shape[1]), (0.0, share)],
+            np.append(np.zeros(len(bounds)), -1.0),
+            A_ub=sp.hstack([sp.vstack([unit[upper], -unit[lower]]), -rates[:, None]]),
+            b_ub=np.r_[side[0, upper], side[1, lower]],
+            A_eq=np.pad(self.equations, ((0, 0), (0, 1))),
+            b_eq=np.zeros(len(self.equations)),
+            bounds=[*bounds, (0.0, share)],
+            options={"primal_feasibility_tolerance": LP_TOLERANCE},
         )
         return float(result.x[-1]) if result.status == 0 else 0.0

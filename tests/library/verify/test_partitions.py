@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.optimize
 from scipy.optimize import linprog
 
 from solution_paths import verify
@@ -69,3 +70,30 @@ def test_boxes_are_left_where_a_programme_of_all_samples_says(symmetric):
     assert found.count(None) > 50
     assert min(shares) < 0.1
     assert sum(s == 1.0 for s in shares) > 5
+
+
+def test_a_thousand_dependent_rows_are_decided_by_a_programme_of_as_many_unknowns(monkeypatch):
+    """Dummies: a basis of the changes that keep all values would have a million entries."""
+    rng, sizes = np.random.default_rng(4), []
+
+    def noted(c, **given):
+        sizes.append((len(c), given["A_ub"].nnz + np.count_nonzero(given["A_eq"])))
+        return linprog(c, **given)
+
+    monkeypatch.setattr(scipy.optimize, "linprog", noted)
+    A = np.hstack([np.eye(6)[rng.integers(0, 6, 1000)] for _ in range(8)])
+    meets = BoxTest(A)
+    d = np.bincount(meets.group, rng.normal(size=1000))
+    keeps = d - meets.equations.T @ (meets.equations @ d)
+    first = np.unique(meets.group, return_index=True)[1]
+    assert meets.moves.all()
+    assert np.abs(A[first].T @ keeps).max() <= 1e-10
+    low, high = np.full(1000, -np.inf), np.full(1000, np.inf)
+    low[first], high[first] = keeps - 0.1, keeps + 0.1
+    assert not ((low <= 0) & (high >= 0)).all()
+    assert meets(low, high)
+    entries = len(first) * np.linalg.matrix_rank(A)
+    assert all(k <= len(first) + 1 and nonzero <= entries for k, nonzero in sizes)
+    third = np.flatnonzero(A[first, 0] == 1)  # all of one dummy's would have to rise
+    low[first[third]], high[first[third]] = 0.1, np.inf
+    assert not meets(low, high)
