@@ -70,8 +70,8 @@ class _Tables(NamedTuple):
     def numbers(self, place: Places, kind: int) -> tuple[int, int]:
         """Return the numbers of unknown and of eliminated coordinates if a kind is eliminated."""
         each = np.arange(len(place))
-        eliminated = np.count_nonzero(self.pivots[kind][each, place])
-        return np.count_nonzero(~self.known[each, place]), eliminated
+        unknown, eliminated = ~self.known[each, place], self.pivots[kind][each, place]
+        return int(unknown.sum()), int(eliminated.sum())
 
     def kind(self, place: Places) -> int:
         """Return the kind of which more coordinates can be eliminated; 0 if there is none."""
