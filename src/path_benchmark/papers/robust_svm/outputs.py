@@ -404,6 +404,8 @@ def jumps(study: Study) -> Iterable[Case]:
         rises, no_fall, at = (int(paths[k].sum()) for k in ("rises", "no_fall", "at_threshold"))
         nothing = group[:0]
         changes = values.get("jump_change", nothing)
+        moves = values.get("moves_between_jumps", nothing).set_index(keys)["value"]
+        off = moves[paths["at_threshold"].reindex(moves.index) == 0]
         dependent = kernel == "linear"
         yield Case(
             tuple(dict.fromkeys(group["dataset"])),
@@ -421,7 +423,8 @@ def jumps(study: Study) -> Iterable[Case]:
                 "over": int((changes["value"] > 0.5).sum()),
                 "paths": len(changes),
                 "change": changes["value"].median(),
-                "moves": values.get("moves_between_jumps", nothing)["value"].max(),
+                "moves": moves.max(),
+                "moves_off": off.max(),
             },
             f"{len(paths)} of {len(every)} paths" if len(paths) < len(every) else "",
         )
