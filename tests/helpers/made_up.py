@@ -331,7 +331,7 @@ def robust_svm():
             made.add("errors", dataset, cccp, "chosen_parameter", 0.5 + 2 * noise[:n], kernel="rbf")
             made.add("errors", dataset, method, "step", 0.1 + noise[:n], **shared)
             made.add("errors", dataset, cccp, "step", 0.2 + noise[:n], **shared)
-        made.add("errors", dataset, "op_s", "moves_between_jumps", [1e-3] * n, kernel="rbf")
+        made.add("errors", dataset, "op_s", "moves_between_jumps", [1e-3] * n, **shared)
         made.certificate("errors", dataset, splits[1:], kernel="rbf")
     made.certificate("errors", "wdbc", [0], "certificate undecided", kernel="rbf")
     made.add("errors", "musk", "data", "failed", np.nan, status="not available", message="no file")
