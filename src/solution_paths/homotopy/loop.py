@@ -121,12 +121,16 @@ def walk(w, steps):
 
 @lean
 def has_room(w):
-    """Tell whether one more step fits into all arrays."""
-    now = w.now
+    """Tell whether one more step fits into all arrays.
+
+    Coordinates of the eliminated kind that stayed in their places are solved, until the inverse is
+    computed afresh: then all of them are eliminated.
+    """
+    now, of_kind = w.now, w.map.n if w.now.eliminates == CURVED else w.map.p
     unknowns = now.solved + now.eliminated
     return (
         now.solved + 4 <= len(w.solved)
-        and (now.eliminates == 0 or now.eliminated + 4 <= len(w.eliminated))
+        and (now.eliminates == 0 or min(unknowns, of_kind) + 4 <= len(w.eliminated))
         and now.nodes + 4 <= len(w.node)
         and now.events + 4 * w.map.N + 4 <= len(w.event)
         and now.entries + 2 * unknowns + 8 <= len(w.entry)

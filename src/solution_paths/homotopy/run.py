@@ -259,6 +259,7 @@ class Homotopy:
         now, self.origin, self._span = self.walk.now, 0.0, (0.0, end)
         now.end, now.way, now.pending = end, np.sign(end), -1
         now.rest = tolerances.NOISE * abs(end)
+        self._make_room()
         operate(self.walk, RESTART)
 
     def again(
@@ -348,12 +349,14 @@ class Homotopy:
         """Enlarge arrays for a few more steps."""
         w, now, present = self.walk, self.walk.now, memory.room(self.walk)
         unknown, eliminated = self._tables.numbers(w.place, now.eliminates)
-        solved, eliminated = max(now.solved, unknown - eliminated), max(now.eliminated, eliminated)
+        solved = max(now.solved, unknown - eliminated)
+        unknown = max(now.solved + now.eliminated, unknown)
         most, N = (0, w.map.n + 4, w.map.p + 4)[now.eliminates], len(w.place)
+        # blocks are as wide as what is eliminated
         initial = min(INITIAL_UNKNOWNS, N + 4) if most <= INITIAL_UNKNOWNS**2 else 0
         sizes = {
             "cap": _grown(present["cap"], max(solved + SPARE_STEPS, initial), N + 4),
-            "eliminated": min(_grown(present["eliminated"], eliminated + SPARE_STEPS), most),
+            "eliminated": min(_grown(present["eliminated"], unknown + SPARE_STEPS), most),
             "nodes": _grown(present["nodes"], now.nodes + SPARE_NODES),
             "events": _grown(present["events"], now.events + 4 * N + SPARE_NODES),
             "entries": _grown(
@@ -407,9 +410,9 @@ def _pivots(statement: ParametricKKT, graphs: Tabled, face: str) -> list[NDArray
     (n, p), even = statement.rows_and_variables, np.arange(graphs.curvature.shape[1]) % 2 == 0
     none, curved, ridged = (np.zeros(graphs.curvature.shape, dtype=bool) for _ in range(3))
     if statement.gram is None and face != "saddle":
-        curved[:n] = graphs.curvature[:n] > 0.0
-        if np.count_nonzero(statement.ridge > 0.0) >= MANY_ELIMINATED:
-            ridged[n : n + p] = graphs.exists[n : n + p] & even & (statement.ridge > 0.0)[:, None]
+        curved[:n], penalised = graphs.curvature[:n] > 0.0, statement.ridge > 0.0
+        if penalised.sum() >= MANY_ELIMINATED:
+            ridged[n : n + p] = graphs.exists[n : n + p] & even & penalised[:, None]
     return [none, curved, ridged]
 
 

@@ -24,7 +24,7 @@ NEAR_THRESHOLD = 1e-9  # of the values' unit: nearer values count as at a knot o
 MOST_WALLS = 6  # values at thresholds, at most, all of whose partitions are examined
 NULL_EIGENVALUE = 1e-10  # of the largest eigenvalue: smaller ones count as zero
 OUT_OF_BOX = 1e-7  # of the range of slopes
-LP_TOLERANCE = 1e-9  # of the linear programme, in the same unit
+LP_TOLERANCE = OUT_OF_BOX / 100  # of a linear programme's equations and bounds
 INDEPENDENT = 2.0**-46  # squared sine of the angle to others' rows, below which a row is of none
 Places = NDArray[np.int64]
 
@@ -225,8 +225,8 @@ class BoxTest:
             for low, high in (begin, end)
         )
         bounded = np.isfinite(side) & np.isfinite(last)
-        side, change = np.where(bounded, side, np.inf), np.where(bounded, last, 0.0)
-        change -= np.where(bounded, side, 0.0)
+        change = np.subtract(last, side, out=np.zeros_like(side), where=bounded)
+        side = np.where(bounded, side, np.inf)
         fixed, slope = side[:, ~self.moves], change[:, ~self.moves]
         if (fixed < 0.0).any():
             return 0.0

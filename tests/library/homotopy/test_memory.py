@@ -14,7 +14,6 @@ from helpers.walks import walked
 from solution_paths.homotopy import loop, memory
 from solution_paths.homotopy.operations import WALK, operate
 from solution_paths.homotopy.run import Homotopy
-from solution_paths.homotopy.state import RIDGED
 from solution_paths.homotopy.statement import read
 from solution_paths.homotopy.tolerances import BLUR
 from solution_paths.problem import Losses, Problem, along, losses, penalties
@@ -31,7 +30,7 @@ def least_sizes(w):
     now, sizes = w.now, memory.room(w)
     used = {"cap": now.solved, "nodes": now.nodes, "events": now.events, "entries": now.entries}
     used["seen"] = now.seen
-    if now.eliminates == RIDGED:
+    if now.eliminates:
         used["eliminated"] = now.eliminated
     assert loop.has_room.py_func(w)
     for name in used:

@@ -8,7 +8,7 @@ import pytest
 from helpers import stated_models as models
 from helpers.interpreted import change, interpret
 from helpers.steps import solved, values
-from solution_paths.homotopy import loop, run, state, tolerances
+from solution_paths.homotopy import loop, memory, run, state, tolerances
 from solution_paths.homotopy.operations import WALK, operate
 from solution_paths.homotopy.run import Homotopy
 from solution_paths.homotopy.start import Misfit, starting_places
@@ -155,6 +155,28 @@ def test_systems_with_eliminated_coordinates_have_the_same_solutions(python, nam
             )
             compared += 1
     assert compared > 5
+
+
+def test_restored_coordinates_keep_their_room_among_eliminated_ones(python):
+    """Where they stay in their places they are eliminated again when the inverse is afresh."""
+    python.setattr(run, "MANY_ELIMINATED", 1)
+    python.setattr(loop, "MANY_ELIMINATED", 1)
+    checked = 0
+    for w in states(walk_of(*problem(WIDE, 0, 14))):
+        before = w.now.eliminated
+        if w.now.eliminates != state.RIDGED or before < 7:
+            continue
+        for i in w.eliminated[:6].copy():
+            inverse.restore(w, i)
+        assert w.now.eliminated == before - 6
+        sizes = memory.room(w)
+        assert loop.has_room(memory.resized(w, sizes | {"eliminated": before + w.now.solved + 4}))
+        assert not loop.has_room(memory.resized(w, sizes | {"eliminated": before}))
+        inverse.factor(w)
+        assert w.now.eliminated == before
+        w.now.carried = 0
+        checked += 1
+    assert checked > 5
 
 
 @pytest.mark.parametrize("name", NAMES)
