@@ -252,18 +252,20 @@ class BoxTest:
         """
         from scipy.optimize import linprog  # takes a while to import
 
-        upper, lower = (np.flatnonzero(rates) for rates in change)
-        bounds = np.array([-side[1], side[0]]).T
+        upper, lower = (np.flatnonzero(rates) for rates in change)  # limits that move are no bounds
+        bounds, k = np.array([-side[1], side[0]]).T, side.shape[1]
         bounds[upper, 1], bounds[lower, 0] = np.inf, -np.inf
-        unit = sp.eye_array(len(bounds), format="csr")
-        rates = np.r_[change[0, upper], change[1, lower]]
+        at, rates = np.r_[upper, lower], np.r_[change[0, upper], change[1, lower]]
+        signs = np.repeat([1.0, -1.0], [len(upper), len(lower)])
+        row, column = np.tile(np.arange(len(at)), 2), np.r_[at, np.full(len(at), k)]
+        limits = sp.csr_array((np.r_[signs, -rates], (row, column)), shape=(len(at), k + 1))
         result = linprog(
-            np.append(np.zeros(len(bounds)), -1.0),
-            A_ub=sp.hstack([sp.vstack([unit[upper], -unit[lower]]), -rates[:, None]]),
-            b_ub=np.r_[side[0, upper], side[1, lower]],
+            np.append(np.zeros(k), -1.0),
+            A_ub=limits if len(at) else None,
+            b_ub=np.r_[side[0, upper], side[1, lower]] if len(at) else None,
             A_eq=np.pad(self.equations, ((0, 0), (0, 1))),
             b_eq=np.zeros(len(self.equations)),
-            bounds=[*bounds, (0.0, share)],
+            bounds=np.vstack([bounds, (0.0, share)]),
             options={"primal_feasibility_tolerance": LP_TOLERANCE},
         )
         return float(result.x[-1]) if result.status == 0 else 0.0
