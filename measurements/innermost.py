@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from solution_paths import svm_path
-from solution_paths.compilation import cached_njit
+from solution_paths.compilation import cached_njit, level
 from solution_paths.homotopy import twofold
 from solution_paths.homotopy.operations import operated
 
@@ -180,9 +180,13 @@ def names_of_machine_code() -> None:
     """Tell perf where each compiled function of a walk stands."""
     made = operated
     (result,) = made.overloads.values()
-    key = made._cache._index_key(result.signature.args, made.targetctx.codegen())
+    arguments, processor, source = made._cache._index_key(
+        result.signature.args, made.targetctx.codegen()
+    )
     index = made._cache._cache_file._load_index()
-    file = Path(made._cache.cache_path, index[key])
+    kinds = processor, (processor[0], level(), "")  # compiled for this processor, or for its level
+    name = next(index[key] for kind in kinds if (key := (arguments, kind, source)) in index)
+    file = Path(made._cache.cache_path, name)
     code = made._cache._cache_file._load_data(file.name)[0][2][0]
     with tempfile.NamedTemporaryFile() as held:
         held.write(code)

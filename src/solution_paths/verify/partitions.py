@@ -1,14 +1,15 @@
 """Local optima of losses with several branches: whether another partition has a lower objective.
 
 A solution without values at thresholds is a local optimum if it is optimal for its partition. With
-k values at thresholds it is one if it is optimal for all 2^k partitions of these. Where values stay
-at thresholds between two breakpoints, it may cease to be one between them.
+k values at thresholds it is one if it is optimal for all 2^k partitions of these, of which few have
+to be examined; see `_changes`. Where values stay at thresholds between two breakpoints, it may cease
+to be one between them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..problem.branches import Branches, Partition
 from ..validation import Floats
 
 NEAR_THRESHOLD = 1e-9  # of the values' unit: nearer values count as at a knot or a threshold
-MOST_WALLS = 6  # values at thresholds, at most, all of whose partitions are examined
+MOST_GROUPS = 6  # of alike samples at thresholds, at most, all of whose partitions are examined
 NULL_EIGENVALUE = 1e-10  # of the largest eigenvalue: smaller ones count as zero
 OUT_OF_BOX = 1e-7  # of the range of slopes
 LP_TOLERANCE = OUT_OF_BOX / 100  # of a linear programme's equations and bounds
@@ -70,17 +71,16 @@ def at_threshold(
     walls = np.flatnonzero((other >= 0) & moving)
     if not len(walls):
         return AtThreshold(walls, None, True)
-    if len(walls) > MOST_WALLS:
-        return AtThreshold(walls, None, False)
     low, high = boxes.low[partition, rows], boxes.high[partition, rows]
     free = np.flatnonzero(moving & (other < 0) & (low < high))
     free, unit = np.concatenate([free, walls]), _unit(pieces)
     meets = BoxTest(branches.rows(free))
-    for changed in product((False, True), repeat=len(walls)):
+    changes, all_of_them = _changes(meets, [boxes], partition[walls], other[walls], walls)
+    for changed in changes:
         side = np.where(changed, other[walls], partition[walls])
         if not meets(*boxes.around(a, partition, free, walls, side, unit)):
-            return AtThreshold(walls, walls[np.array(changed)], True)
-    return AtThreshold(walls, None, True)
+            return AtThreshold(walls, walls[changed], True)
+    return AtThreshold(walls, None, all_of_them)
 
 
 def optimal_until(
@@ -105,13 +105,14 @@ def optimal_until(
     boxes = [_Boxes.of(*ends) for ends in zip(pieces, z, strict=True)]
     others, moving = [box.other(partition) for box in boxes], ~branches.still
     walls = np.flatnonzero(moving & (others[0] >= 0) & (others[0] == others[1]))
-    if not 0 < len(walls) <= MOST_WALLS:
+    if not len(walls):
         return 1.0, None
     first, last = (box.low[partition, rows] < box.high[partition, rows] for box in boxes)
     at_knots = np.setdiff1d(np.flatnonzero(moving & first & last), walls)
     free, unit = np.concatenate([at_knots, walls]), _unit([*pieces[0], *pieces[1]])
     meets, share, better = BoxTest(branches.rows(free)), 1.0, None
-    for changed in list(product((False, True), repeat=len(walls)))[1:]:
+    changes, _ = _changes(meets, boxes, partition[walls], others[0][walls], walls)
+    for changed in filter(np.any, changes):
         side = np.where(changed, others[0][walls], partition[walls])
         begin, end = (
             box.around(duals, partition, free, walls, side, unit)
@@ -119,8 +120,61 @@ def optimal_until(
         )
         until = meets.until(begin, end)
         if until < share:
-            share, better = until, walls[np.array(changed)]
+            share, better = until, walls[changed]
     return share, better
+
+
+def _changes(
+    meets: BoxTest, boxes: Sequence[_Boxes], here: Partition, other: Partition, walls: Places
+) -> tuple[list[NDArray[np.bool_]], bool]:
+    """Return which of the samples at thresholds change sides in the partitions to be examined.
+
+    Samples are alike if their rows and their boxes on both sides are equal. The box of the sum of
+    their duals depends linearly on how many are on a side. So if some duals are in the boxes with
+    all of them on one side, and others with all on the other, then so are means of the two in
+    between, and these two suffice. Equal rows that are independent of all others have one sum of
+    duals, whatever the others do, and are examined by themselves.
+
+    Parameters
+    ----------
+    meets : BoxTest
+        Of samples of which those at thresholds, ``walls`` (k,), are the last.
+    boxes : list of _Boxes
+        At all parameters that are asked about.
+    here, other : (k,) of int
+        The branches of both sides.
+
+    Returns
+    -------
+    list of (k,) of bool
+        In lexicographic order. Where they are too many, those in which one group of alike samples
+        changes sides.
+    bool
+        Whether these tell as much as all.
+    """
+    sides, row = np.sort([here, other], axis=0), meets.group[-len(walls) :]
+    limits = [bound[sides, walls] for box in boxes for bound in box]
+    alike = _numbers(np.vstack([row, sides, *limits]).T)
+    dependent: dict[int, list[list[NDArray[np.bool_]]]] = {}
+    for k in range(alike.max() + 1):
+        group = alike == k
+        ends = sorted((group & (here != side) for side in sides), key=np.count_nonzero)
+        number = int(row[group][0])
+        dependent.setdefault(-1 if meets.moves[number] else number, []).append(ends)
+    changes, few = [np.zeros(len(walls), dtype=bool)], True
+    for groups in dependent.values():
+        all_of_them = len(groups) <= MOST_GROUPS
+        parts = product(*groups) if all_of_them else zip(chain(*groups))
+        changes += [np.logical_or.reduce(part) for part in parts]
+        few &= all_of_them
+    by_key = {change.tobytes(): change for change in changes}
+    return [by_key[key] for key in sorted(by_key)], few
+
+
+def _numbers(rows: NDArray[np.generic]) -> Places:
+    """Return a number for each row, equal rows' the same, in the order of their first."""
+    numbers: dict[bytes, int] = {}
+    return np.array([numbers.setdefault((row + 0.0).tobytes(), len(numbers)) for row in rows], int)
 
 
 def _unit(pieces: Sequence[Pieces]) -> float:
@@ -205,8 +259,7 @@ class BoxTest:
     """
 
     def __init__(self, A: Floats):
-        numbers: dict[bytes, int] = {}
-        self.group = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in A], int)
+        self.group = _numbers(A)
         _, first = np.unique(self.group, return_index=True)
         Q = _range(A[np.ix_(first, first)] if _is_symmetric(A) else A[first])
         self.moves = (Q * Q).sum(axis=1) < 1.0 - INDEPENDENT

@@ -1,5 +1,7 @@
 """Samples at the threshold of capped losses: when a local optimum is one."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import scipy.optimize
@@ -8,29 +10,80 @@ from scipy.optimize import linprog
 from solution_paths import verify
 from solution_paths.problem import Losses, Problem
 from solution_paths.problem.branches import Branches, robust_hinges
-from solution_paths.verify.partitions import BoxTest, at_threshold
+from solution_paths.verify.partitions import BoxTest, _Boxes, at_threshold
 
 
-def test_local_optimality_with_many_samples_at_the_threshold_is_undecided():
-    """Twice so many samples at the threshold, half of them on either side of the origin."""
-    for pairs, decided in ((3, True), (4, False)):
-        X = np.array([[1.0, 0.0], *[[0.0, 1.0]] * pairs, *[[0.0, -1.0]] * pairs])
-        y = np.ones(len(X))
+def hinges(X, weights=1.0):
+    """Return capped hinges of rows X, whose thresholds are 0, along the slope beyond them."""
+    y = np.ones(len(X))
+    return Branches.along(
+        lambda t: robust_hinges(y, weights, t, 0.0),
+        lambda loss: Problem(Losses(loss, X), ridge=1.0),
+        y.astype(int),
+        (0.0, 1.0),
+    )
 
-        def machine(own, X=X):
-            return Problem(Losses(own, X), ridge=1.0)
 
-        branches = Branches.along(
-            lambda t, y=y: robust_hinges(y, 1.0, t, 0.0), machine, np.ones(len(y), int), (0.0, 1.0)
-        )
-        a, z = np.array([1.0, *[1.2] * (2 * pairs)]), X @ [1.0, 0.0]
-        inliers = np.ones(len(y), int)
+def test_local_optimality_with_many_samples_at_the_threshold():
+    """Pairs of opposite rows: alike ones are few partitions, unequal ones too many to decide."""
+    for lengths, decided in (([1.0] * 10, True), (np.arange(1.0, 4.0), True), (range(1, 8), False)):
+        tied = np.array([[0.0, sign * length] for length in lengths for sign in (1, -1)])
+        X = np.vstack([[1.0, 0.0], tied])
+        branches, inliers = hinges(X), np.ones(len(X), int)
+        a, z = np.array([1.0, *[1.2] * len(tied)]), X @ [1.0, 0.0]
         answer = verify.Answer(np.array([1.0, 0.0]), None, [a])
         assert verify.judge(branches.problem(0.4, inliers), answer).status == "holds"
         found = at_threshold(branches, 0.4, inliers, z, a)
-        assert len(found.samples) == 2 * pairs
+        assert len(found.samples) == len(tied)
         assert found.decided == decided
         assert (found.local is None) == (not decided)
+
+
+def test_samples_that_depend_on_no_others_are_examined_alone(monkeypatch):
+    """Ten of them, of which each has one dual whatever the others do, with slopes of 1 and 2."""
+    tested, test, inliers = [], BoxTest.__call__, np.ones(10, int)
+    monkeypatch.setattr(BoxTest, "__call__", lambda *given: tested.append(1) or test(*given))
+    a, branches = np.full(10, 1.5), hinges(np.eye(10))
+    assert at_threshold(branches, 2.0, inliers, np.zeros(10), a).local
+    assert len(tested) <= 1 + 10
+    a[-1] = 2.5
+    assert at_threshold(branches, 2.0, inliers, np.zeros(10), a).better.tolist() == [9]
+
+
+def better_of_all(branches, t, partition, z, a):
+    """Return whether all partitions of the samples at thresholds have duals in their boxes."""
+    boxes = _Boxes.of(branches.pieces(t), z)
+    other, rows = boxes.other(partition), np.arange(len(z))
+    walls = np.flatnonzero(other >= 0)
+    between = boxes.low[partition, rows] < boxes.high[partition, rows]
+    free = np.r_[np.flatnonzero((other < 0) & between), walls]
+    meets = BoxTest(branches.rows(free))
+    sides = (
+        np.where(flips, other[walls], partition[walls])
+        for flips in product((False, True), repeat=len(walls))
+    )
+    local = all(meets(*boxes.around(a, partition, free, walls, side, 1.0)) for side in sides)
+    return len(walls), local
+
+
+def test_few_partitions_tell_as_much_as_all():
+    """Few dummies with two weights: alike samples, some of them on both sides, dependent ones."""
+    rng, found = np.random.default_rng(3), []
+    for _ in range(300):
+        n, t = int(rng.integers(4, 14)), 2.0
+        X = np.eye(3)[rng.integers(0, 3, n)] + np.eye(3)[rng.integers(0, 3, n)] * rng.integers(2)
+        branches = hinges(X, rng.choice([1.0, 2.0], n))
+        z = rng.choice([0.0, 1.0, 2.0], n, p=[0.6, 0.2, 0.2])
+        partition = np.where(z == 0.0, rng.integers(0, 2, n), 1)
+        a = rng.choice([0.9, 1.5, 2.1, 4.2], n)
+        walls, local = better_of_all(branches, t, partition, z, a)
+        result = at_threshold(branches, t, partition, z, a)
+        assert len(result.samples) == walls
+        assert result.local in ((local,) if result.decided else (None,))
+        found.append((walls, local, result.decided))
+    assert max(walls for walls, _, decided in found if decided) > 8
+    assert 20 < sum(local for walls, local, _ in found if walls > 2) < 280
+    assert sum(not decided for *_, decided in found) < 30
 
 
 def last_share(A, begin, end):
