@@ -22,6 +22,7 @@ def interpret(monkeypatch):
             if isinstance(own, Dispatcher):
                 monkeypatch.setattr(module, name, own.py_func)
     monkeypatch.setattr(twofold, "fma", fma)
+    monkeypatch.setattr(twofold, "four_sums", four_sums)
 
 
 def change(monkeypatch, name, value):
@@ -38,6 +39,15 @@ def fma(a, b, c):
     p, x, y = a * b, split(a), split(b)
     error = ((x[0] * y[0] - p) + x[0] * y[1] + x[1] * y[0]) + x[1] * y[1]
     return (p + c) + error
+
+
+def four_sums(x, high, low, m):
+    """Return four sums of x (high + low) over every fourth number, and their second parts."""
+    sums, rests = [0.0] * 4, [0.0] * 4
+    for k in range(m):
+        to = k % 4
+        sums[to], rests[to] = twofold.accumulate(sums[to], rests[to], x[k], high[k], low[k])
+    return *sums, *rests
 
 
 def split(a):

@@ -19,6 +19,7 @@ from llvmlite import ir
 from numba import from_dtype, types
 from numba.core import cgutils
 from numba.core.datamodel import models
+from numba.core.errors import TypingError
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     NativeValue,
@@ -50,6 +51,55 @@ def fma(typing, a, b, c):
         return builder.fma(*arguments)
 
     return types.float64(types.float64, types.float64, types.float64), generate
+
+
+@intrinsic
+def four_sums(typing, x, high, low, m):
+    """Return four sums of x (high + low) over every fourth number, each in two parts.
+
+    The sums are those of `twofold.accumulate`, in one vector, as no compiler may reorder them. The
+    number m of terms is a multiple of 4. First come the sums, then their second parts.
+    """
+    if any(array.layout != "C" for array in (x, high, low)):
+        raise TypingError("four_sums needs contiguous arrays")
+    four = ir.VectorType(ir.DoubleType(), 4)
+
+    def generate(context, builder, signature, arguments):
+        def load(array, k):
+            place = builder.bitcast(builder.gep(array.data, [k]), four.as_pointer())
+            numbers = builder.load(place)
+            numbers.align = 8
+            return numbers
+
+        arrays = [
+            context.make_array(kind)(context, builder, value)
+            for kind, value in zip(signature.args[:3], arguments[:3], strict=True)
+        ]
+        fused = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(four, [four] * 3), "llvm.fma.v4f64"
+        )
+        zero = ir.Constant(four, [0.0] * 4)
+        sums, rests = (cgutils.alloca_once_value(builder, zero) for _ in range(2))
+        word, count = arguments[3].type, arguments[3]
+        steps = cgutils.for_range_slice(builder, word(0), count, word(4), word)
+        with steps as (k, _):
+            x, high, low = (load(array, k) for array in arrays)
+            p, s = builder.fmul(x, high), builder.load(sums)
+            e = builder.call(fused, [x, high, builder.fneg(p)])
+            total = builder.fadd(s, p)
+            z = builder.fsub(total, s)
+            d = builder.fadd(builder.fsub(s, builder.fsub(total, z)), builder.fsub(p, z))
+            e = builder.fadd(d, builder.fadd(e, builder.fmul(x, low)))
+            builder.store(total, sums)
+            builder.store(builder.fadd(builder.load(rests), e), rests)
+        parts = [
+            builder.extract_element(builder.load(numbers), ir.Constant(ir.IntType(32), lane))
+            for numbers in (sums, rests)
+            for lane in range(4)
+        ]
+        return context.make_tuple(builder, signature.return_type, parts)
+
+    return types.UniTuple(types.float64, 8)(x, high, low, types.int64), generate
 
 
 # Fields of a struct: C-contiguous arrays with so many dimensions.

@@ -43,7 +43,17 @@ from .tolerances import (
     ROUND_UP,
     SINGULAR,
 )
-from .twofold import accumulate, add, divide, dot, gathered_dot, gathered_dot2, least
+from .twofold import (
+    absolute_dot,
+    accumulate,
+    add,
+    divide,
+    dot,
+    dot2,
+    gathered_dot,
+    gathered_dot2,
+    least,
+)
 
 # rows of `Walk.ratio`
 (
@@ -188,14 +198,15 @@ def spread(w):
         w.sensitivity[to], w.propagated[RATE, to] = value_sum, rate_sum
         size = m.p if side == VARIABLES else m.n
         for order in range(2):
-            terms, x, high, sizes = 0.0, w.dense[side, order], w.moved[order, 0], w.moved[order, 2]
+            terms, sizes = 0.0, w.moved[order, 2]
             for k in range(first, first + count):
                 terms += m.largest[first + w.mover[k]] * sizes[k]
             w.terms[order, to] = terms
-            if 2 * count > size:
+            for part in range(3 if 2 * count > size else 0):
+                x, some = w.dense[2 * side + order, part], w.moved[order, part]
                 x[:size] = 0.0
                 for k in range(first, first + count):
-                    x[w.mover[k]] = high[k]
+                    x[w.mover[k]] = some[k]
     last = m.N - 1
     for order in range(2):
         if m.weights and not w.known[last]:
@@ -310,8 +321,9 @@ def examine_known(w, null, bound):
         for side in range(2):
             first, last = (0, m.n) if side == ROWS else (m.n, m.N)
             travel, speed, usual = w.travel[side], w.speed[side], w.usual[side]
-            if speed == 0.0 and m.weights == 0 and not now.walled:
-                continue  # the side stands still; at walls rows are looked at even so
+            still = speed == 0.0 and m.weights == 0
+            if still and (now.jumping or not now.walled):
+                continue  # the side stands still: only rows beside walls are looked at, if any
             near = factor * usual if usual > 0.0 else np.inf
             ahead = min(speed * bound, near) if speed > 0.0 else 0.0
             step = ahead / speed if speed > 0.0 else 0.0
@@ -323,6 +335,7 @@ def examine_known(w, null, bound):
                         w.due[i] > travel + ahead
                         or not w.known[i]
                         or w.looked_at[i] == now.look_number
+                        or (still and not is_beside_wall(w, i))
                     ):
                         continue
                     if i < len(w.line) and postpone(w, i, null, step, ahead):
@@ -397,7 +410,7 @@ def unknown_part(w, i, order):
         row, side, first, size = across(w, i)
         count = w.movers[side]
         if 2 * count > size:
-            x = dot(row, w.dense[side, order], size)
+            x = dot(row, w.dense[2 * side + order, 0], size)
         else:
             x = gathered_dot(row, w.mover, w.moved[order, 0], first, count)
     if is_variable(w, i) and m.weights and not w.known[m.N - 1]:
@@ -503,14 +516,28 @@ def is_wall(w, i, place):
     return not w.now.jumping and w.graph.hollow[i, place] == WALL_MARK
 
 
+@inline
+def is_beside_wall(w, i):
+    """Tell whether a row's segment ends at a wall."""
+    place, last = w.place[i], w.graph.hollow.shape[1] - 1
+    below = place > 0 and is_wall(w, i, place - 1)
+    return below or (place < last and is_wall(w, i, place + 1))
+
+
 @lean
 def add_unknown(w, row, side, order, x, xe, terms):
     """Add a row times the unknowns of a side to a sum in twofold precision, and to its terms."""
     first, count = side * w.map.n, w.movers[side]
-    index, size = w.mover, w.moved[order, 2]
-    h, e = gathered_dot2(row, index, w.moved[order, 0], w.moved[order, 1], first, count)
-    for k in range(first, first + count):
-        terms += abs(row[index[k]]) * size[k]
+    size = w.map.p if side == VARIABLES else w.map.n
+    if 2 * count > size:
+        u = w.dense[2 * side + order]
+        h, e = dot2(row, u[0], u[1], size)
+        terms += absolute_dot(row, u[2], size)
+    else:
+        index, u = w.mover, w.moved[order]
+        h, e = gathered_dot2(row, index, u[0], u[1], first, count)
+        for k in range(first, first + count):
+            terms += abs(row[index[k]]) * u[2, k]
     x, xe = add(x, xe, h, e)
     return x, xe, terms
 

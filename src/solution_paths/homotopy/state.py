@@ -229,7 +229,7 @@ class Walk:
     movers: Indices = shaped(2)  # number of unknowns on each side
     mover: Indices = shaped("N")  # their rows or columns of R; those of variables begin at n
     moved: Tables = shaped(2, 3, "N")  # [order]: high and low part and size of these
-    dense: Tables = shaped(2, 2, "side")  # [side, order]: u of a whole side, 0 where known
+    dense: Tables = shaped(4, 3, "side")  # [2 side + order]: the same of all, 0 where known
     looked: Indices = shaped("2N + 8")
     looked_at: Indices = shaped("N")  # the number of the last look at a coordinate
     candidate: Indices = shaped("4N")  # 2 i + side

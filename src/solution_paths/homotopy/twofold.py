@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compiled import entry, fma, inline, lean, sums
+from .compiled import entry, fma, four_sums, inline, lean, sums
 
 
 @inline
@@ -186,15 +186,9 @@ def axpy(y, x, m, a):
 
 @lean
 def dot2(x, wh, wl, m):
-    """Return x'w for a double x; four sums at once, which do not wait for each other."""
-    a = b = c = d = 0.0
-    e = f = g = r = 0.0
+    """Return x'w for a double x."""
     whole = m - m % 4
-    for k in range(0, whole, 4):
-        a, e = accumulate(a, e, x[k], wh[k], wl[k])
-        b, f = accumulate(b, f, x[k + 1], wh[k + 1], wl[k + 1])
-        c, g = accumulate(c, g, x[k + 2], wh[k + 2], wl[k + 2])
-        d, r = accumulate(d, r, x[k + 3], wh[k + 3], wl[k + 3])
+    a, b, c, d, e, f, g, r = four_sums(x, wh, wl, whole)
     for k in range(whole, m):
         a, e = accumulate(a, e, x[k], wh[k], wl[k])
     a, e = add(a, e, b, f)

@@ -93,5 +93,6 @@ def by_rows(X: Any, wanted: Mask, w: Floats) -> Floats:
     if sp.issparse(X):
         _rows_sparse(*read_only(*csr_arrays(X), wanted, w), out)
     else:
+        X, w = np.ascontiguousarray(X), np.ascontiguousarray(w)
         _rows_dense(*read_only(X, wanted, w, np.zeros(X.shape[1])), out)
     return out

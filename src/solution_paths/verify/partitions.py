@@ -1,9 +1,9 @@
 """Local optima of losses with several branches: whether another partition has a lower objective.
 
 A solution without values at thresholds is a local optimum if it is optimal for its partition. With
-k values at thresholds it is one if it is optimal for all 2^k partitions of these, of which few have
-to be examined; see `_changes`. Where values stay at thresholds between two breakpoints, it may cease
-to be one between them.
+k values at thresholds it is one if it is optimal for all 2^k partitions of these; `_changes` tells
+which have to be examined. Where values stay at thresholds between two breakpoints, it may cease to
+be one between them.
 """
 
 from __future__ import annotations

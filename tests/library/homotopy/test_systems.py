@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from numba import njit
+from numba.core.errors import TypingError
 
 from helpers import stated_models as models
 from helpers.interpreted import interpret
@@ -84,6 +86,31 @@ def test_products_are_added_in_twofold_precision(m, monkeypatch):
     for k in range(m):
         error = Fraction(high[k]) + Fraction(low[k]) - exact[k]
         assert abs(error) <= 2.0**-98 * (np.abs(w) @ np.abs(A[:, k]))
+
+
+@njit
+def compiled_dot2(x, high, low, m):
+    return twofold.dot2(x, high, low, m)
+
+
+@pytest.mark.parametrize("m", [0, *SIZES])
+def test_four_sums_at_once_are_those_of_python(m, monkeypatch):
+    r = np.random.default_rng(m)
+    x, w = r.normal(size=(2, m)) * 10.0 ** r.uniform(-6, 6, (2, m))
+    x, e = np.append(x, -1.0), 2.0**-55 * w
+    w, e = np.append(w, x[:m] @ w), np.append(e, 0.0)  # the leading digits cancel
+    found = compiled_dot2(x, w, e, m + 1)
+    parts = zip(*(map(Fraction, numbers) for numbers in (x, w, e)), strict=True)
+    exact = sum(a * (b + c) for a, b, c in parts)
+    assert abs(Fraction(found[0]) + Fraction(found[1]) - exact) <= 2.0**-98 * (abs(x) @ abs(w))
+    interpret(monkeypatch)
+    assert found == twofold.dot2(x, w, e, m + 1)
+
+
+def test_sums_of_numbers_that_are_not_side_by_side_do_not_compile():
+    numbers = np.ones((8, 2))[:, 0]
+    with pytest.raises(TypingError, match="contiguous"):
+        compiled_dot2(numbers, np.ones(8), np.ones(8), 8)
 
 
 @pytest.mark.parametrize("kernel", [True, False])

@@ -31,7 +31,7 @@ from solution_paths.problem import Branches, Losses, Problem, penalties, pieces
 from solution_paths.solution import outliers
 from solution_paths.solution.points import Points
 from solution_paths.verify import judge as judge_answer
-from solution_paths.verify.partitions import MOST_WALLS
+from solution_paths.verify.partitions import MOST_GROUPS
 
 pytestmark = pytest.mark.slow
 
@@ -74,7 +74,8 @@ def test_ties_and_duplicates_end_in_local_optima_and_never_rise(task, homotopy):
         for t in [*(jump.parameter for jump in path.jumps), path.range[0 if path.falls else 1]]:
             at = path.at_threshold(t)
             k = len(at.samples)
-            assert at.local is (None if k > MOST_WALLS else True)
+            assert at.local is (True if at.decided else None)
+            assert at.decided or k > MOST_GROUPS
             decided += [k] * (at.local is True)
     assert len(jumps) >= 3
     assert all(jump.after <= jump.before * (1 + 1e-9) for jump in jumps)
