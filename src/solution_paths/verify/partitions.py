@@ -9,7 +9,7 @@ be one between them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain, product
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -147,8 +147,7 @@ def _changes(
     Returns
     -------
     list of (k,) of bool
-        In lexicographic order. Where they are too many, those in which one group of alike samples
-        changes sides.
+        In lexicographic order; without those of dependent rows where they are too many.
     bool
         Whether these tell as much as all.
     """
@@ -163,10 +162,10 @@ def _changes(
         dependent.setdefault(-1 if meets.moves[number] else number, []).append(ends)
     changes, few = [np.zeros(len(walls), dtype=bool)], True
     for groups in dependent.values():
-        all_of_them = len(groups) <= MOST_GROUPS
-        parts = product(*groups) if all_of_them else zip(chain(*groups))
-        changes += [np.logical_or.reduce(part) for part in parts]
-        few &= all_of_them
+        if len(groups) <= MOST_GROUPS:
+            changes += [np.logical_or.reduce(parts) for parts in product(*groups)]
+        else:
+            few = False
     by_key = {change.tobytes(): change for change in changes}
     return [by_key[key] for key in sorted(by_key)], few
 
