@@ -760,7 +760,10 @@ def measure(w, c):
 
 @lean
 def choose_if_certain(w, bound, left, left_low):
-    """Choose the candidate that is first for all errors; else set ``undecided``."""
+    """Choose the candidate that is first for all errors; else set ``undecided``.
+
+    So it is, too, if the step may be zero: beside t = 0 the smallest one is another number.
+    """
     now, possible, chosen = w.now, 0, -1
     for c in range(now.candidates):
         if w.ratio[EARLIEST_STEP, c] <= bound:
@@ -771,5 +774,5 @@ def choose_if_certain(w, bound, left, left_low):
         now.blocking, now.side = w.candidate[chosen] // 2, w.candidate[chosen] % 2
         now.step, now.step_low = step_of(w, chosen)
         measure(w, chosen)
-        if now.step <= 0.0:
+        if now.step <= now.step_error:
             now.undecided = 1

@@ -20,6 +20,7 @@ from solution_paths import (
     PathWarning,
     dm_ksvm_path,
     drlad_path,
+    generalized_lasso_path,
     l1_svm_path,
     quantile_svm_path,
     svm_path,
@@ -295,3 +296,14 @@ def test_no_row_is_passed_over_where_very_many_are_tied(seed):
     y = np.where(X @ rng.normal(size=d) + rng.normal(size=n) > 0, 1, -1)
     path = quantile_svm_path(X, y, 1e-3, check="raise")
     assert path.certify(at_breakpoints=True).ok
+
+
+def test_a_step_of_rounding_is_none():
+    """At lam = 0 duals are zero but for 1e-44: from there a step of 1e-42 was a breakpoint."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(14, 80)) * (rng.random((14, 80)) < 0.25)
+        y = np.round(X[:, :3].sum(axis=1) + rng.normal(size=14), 3)
+        path = generalized_lasso_path(y, np.diff(np.eye(80), axis=0), X=X, check="ignore")
+        assert path.breakpoints[1] > 1e-9
+        assert path.certify().ok
