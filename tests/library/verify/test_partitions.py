@@ -69,8 +69,8 @@ def better_of_all(branches, t, partition, z, a):
 def test_few_partitions_tell_as_much_as_all():
     """Few dummies with two weights: alike samples, some of them on both sides, dependent ones."""
     rng, found = np.random.default_rng(3), []
-    for _ in range(300):
-        n, t = int(rng.integers(4, 14)), 2.0
+    for _ in range(200):
+        n, t = int(rng.integers(4, 12)), 2.0
         X = np.eye(3)[rng.integers(0, 3, n)] + np.eye(3)[rng.integers(0, 3, n)] * rng.integers(2)
         branches = hinges(X, rng.choice([1.0, 2.0], n))
         z = rng.choice([0.0, 1.0, 2.0], n, p=[0.6, 0.2, 0.2])
@@ -81,8 +81,8 @@ def test_few_partitions_tell_as_much_as_all():
         assert len(result.samples) == walls
         assert result.local in ((local,) if result.decided else (None,))
         found.append((walls, local, result.decided))
-    assert max(walls for walls, _, decided in found if decided) > 8
-    assert 20 < sum(local for walls, local, _ in found if walls > 2) < 280
+    assert max(walls for walls, _, decided in found if decided) > 6
+    assert 20 < sum(local for walls, local, _ in found if walls > 2) < 180
     assert sum(not decided for *_, decided in found) < 30
 
 
