@@ -125,7 +125,7 @@ def optimal_until(
 
 
 def _changes(
-    meets: BoxTest, boxes: Sequence[_Boxes], here: Partition, other: Partition, walls: Places
+    meets: BoxTest, boxes: Sequence[_Boxes], branch: Partition, other: Partition, walls: Places
 ) -> tuple[list[NDArray[np.bool_]], bool]:
     """Return which of the samples at thresholds change sides in the partitions to be examined.
 
@@ -141,7 +141,7 @@ def _changes(
         Of samples of which those at thresholds, ``walls`` (k,), are the last.
     boxes : list of _Boxes
         At all parameters that are asked about.
-    here, other : (k,) of int
+    branch, other : (k,) of int
         The branches of both sides.
 
     Returns
@@ -151,13 +151,13 @@ def _changes(
     bool
         Whether these tell as much as all.
     """
-    sides, row = np.sort([here, other], axis=0), meets.group[-len(walls) :]
+    sides, row = np.sort([branch, other], axis=0), meets.group[-len(walls) :]
     limits = [bound[sides, walls] for box in boxes for bound in box]
     alike = _numbers(np.vstack([row, sides, *limits]).T)
     dependent: dict[int, list[list[NDArray[np.bool_]]]] = {}
     for k in range(alike.max() + 1):
         group = alike == k
-        ends = sorted((group & (here != side) for side in sides), key=np.count_nonzero)
+        ends = sorted((group & (branch != side) for side in sides), key=np.count_nonzero)
         number = int(row[group][0])
         dependent.setdefault(-1 if meets.moves[number] else number, []).append(ends)
     changes, few = [np.zeros(len(walls), dtype=bool)], True

@@ -45,7 +45,7 @@ from .data import assemble
 
 HOMOTOPIES = ("theta", "s")
 OBJECTIVE_ROUNDING = 1e-12  # relative rounding error of objectives
-KNOWN_TO = 1e-7  # of a candidate that comes from another solver's answer
+KNOWN_TO = 1e-5  # of a candidate from another solver's answer: ten times that solver's tolerance
 PRECOMPUTED = Kernel("precomputed")
 PARTS = ("validation", "test")
 LIBSVM_ITERATIONS = 10_000_000  # limit: on some linear machines LIBSVM doesn't end at large costs
