@@ -180,6 +180,12 @@ def bound_values(w, i):
         now.width, now.width_rate = now.width + steepest, now.width_rate + rate
 
 
+@inline
+def is_filled(w, side):
+    """Tell whether most coordinates of a side are unknown: then `Walk.dense` has all of them."""
+    return 2 * w.movers[side] > (w.map.p if side == VARIABLES else w.map.n)
+
+
 @lean
 def spread(w):
     """Fill the vectors that `examine` takes inner products with, and bounds for a whole side.
@@ -202,7 +208,7 @@ def spread(w):
             for k in range(first, first + count):
                 terms += m.largest[first + w.mover[k]] * sizes[k]
             w.terms[order, to] = terms
-            for part in range(3 if 2 * count > size else 0):
+            for part in range(3 if is_filled(w, side) else 0):
                 x, some = w.dense[2 * side + order, part], w.moved[order, part]
                 x[:size] = 0.0
                 for k in range(first, first + count):
@@ -408,11 +414,10 @@ def unknown_part(w, i, order):
         x = sparse_part(w, i, order)
     else:
         row, side, first, size = across(w, i)
-        count = w.movers[side]
-        if 2 * count > size:
+        if is_filled(w, side):
             x = dot(row, w.dense[2 * side + order, 0], size)
         else:
-            x = gathered_dot(row, w.mover, w.moved[order, 0], first, count)
+            x = gathered_dot(row, w.mover, w.moved[order, 0], first, w.movers[side])
     if is_variable(w, i) and m.weights and not w.known[m.N - 1]:
         x += w.sign[i - m.n] * w.u[order, 0, m.N - 1]
     return x
@@ -528,9 +533,8 @@ def is_beside_wall(w, i):
 def add_unknown(w, row, side, order, x, xe, terms):
     """Add a row times the unknowns of a side to a sum in twofold precision, and to its terms."""
     first, count = side * w.map.n, w.movers[side]
-    size = w.map.p if side == VARIABLES else w.map.n
-    if 2 * count > size:
-        u = w.dense[2 * side + order]
+    if is_filled(w, side):
+        u, size = w.dense[2 * side + order], w.map.p if side == VARIABLES else w.map.n
         h, e = dot2(row, u[0], u[1], size)
         terms += absolute_dot(row, u[2], size)
     else:

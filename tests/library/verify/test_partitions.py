@@ -50,8 +50,8 @@ def test_samples_that_depend_on_no_others_are_examined_alone(monkeypatch):
     assert at_threshold(branches, 2.0, inliers, np.zeros(10), a).better.tolist() == [9]
 
 
-def better_of_all(branches, t, partition, z, a):
-    """Return whether all partitions of the samples at thresholds have duals in their boxes."""
+def optimal_for_all(branches, t, partition, z, a):
+    """Return how many samples are at thresholds, and whether all their partitions are optimal."""
     boxes = _Boxes.of(branches.pieces(t), z)
     other, rows = boxes.other(partition), np.arange(len(z))
     walls = np.flatnonzero(other >= 0)
@@ -76,7 +76,7 @@ def test_few_partitions_tell_as_much_as_all():
         z = rng.choice([0.0, 1.0, 2.0], n, p=[0.6, 0.2, 0.2])
         partition = np.where(z == 0.0, rng.integers(0, 2, n), 1)
         a = rng.choice([0.9, 1.5, 2.1, 4.2], n)
-        walls, local = better_of_all(branches, t, partition, z, a)
+        walls, local = optimal_for_all(branches, t, partition, z, a)
         result = at_threshold(branches, t, partition, z, a)
         assert len(result.samples) == walls
         assert result.local in ((local,) if result.decided else (None,))

@@ -45,7 +45,7 @@ from .data import assemble
 
 HOMOTOPIES = ("theta", "s")
 OBJECTIVE_ROUNDING = 1e-12  # relative rounding error of objectives
-KNOWN_TO = 1e-5  # of a candidate from another solver's answer: ten times that solver's tolerance
+KNOWN_TO = 10.0  # times another solver's tolerance: error of a candidate from its answer
 PRECOMPUTED = Kernel("precomputed")
 PARTS = ("validation", "test")
 LIBSVM_ITERATIONS = 10_000_000  # limit: on some linear machines LIBSVM doesn't end at large costs
@@ -319,15 +319,16 @@ def _clipped(path: OutlierPath, t: float) -> float:
     return float(np.clip(t, *path.range))
 
 
-def _at_candidate(path: OutlierPath, t: float) -> float:
+def _at_candidate(path: OutlierPath, t: float, tolerance: float) -> float:
     """Return a candidate within the path's range, at a jump if it is there as far as is known.
 
     The first candidate of s is where the first sample becomes an outlier, by another solver's
-    standard machine: its rounding must not decide on which side of that jump the candidate is.
+    standard machine: its tolerance must not decide on which side of that jump the candidate is.
     """
     t, jumps = _clipped(path, t), np.array([jump.parameter for jump in path.jumps])
     nearest = jumps[np.abs(jumps - t).argmin()] if len(jumps) else np.inf
-    return float(nearest) if abs(nearest - t) <= KNOWN_TO * max(1.0, abs(t)) else t
+    known_to = KNOWN_TO * tolerance * max(1.0, abs(t))
+    return float(nearest) if abs(nearest - t) <= known_to else t
 
 
 # ---------------------------------------------------------------- errors
@@ -436,11 +437,11 @@ def _compare(
     path = problem.path(C, homotopy, standard[0])
     _score(problem, scores, f"cccp_{homotopy}", C, parameters, theirs.duals)
     # nodes on both sides of jumps, between the ends of CCCP's range
-    low, high = min(parameters), max(parameters)
-    inside, nodes = _candidates_of(path, _at_candidate(path, low), _at_candidate(path, high))
+    at = [_at_candidate(path, t, cell.common.tolerance) for t in parameters]
+    inside, nodes = _candidates_of(path, min(at), max(at))
     f = {p: _decisions(path, nodes, problem.others[p]) for p in ("validation", "test")}
     _score_values(problem, scores, f"op_{homotopy}", C, inside, f)
-    ours = np.stack([problem.signed(path, _at_candidate(path, t)) for t in parameters], axis=1)
+    ours = np.stack([problem.signed(path, t) for t in at], axis=1)
     _score(problem, scores, f"op_{homotopy}_at_five", C, parameters, ours)
     _add_local_solutions(rows, problem, path, theirs, ours, hyper)
     _add_path(rows, path, settings.points, hyper)
